@@ -43,7 +43,7 @@ struct Hasher {
     buffer: Vec<u8>,
 }
 
-/// How much is hashed at a time.
+/// The part that is hashed at a time.
 const PART_BYTES: usize = 16 * 1_024;
 
 impl Write for Hasher {

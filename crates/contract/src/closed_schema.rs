@@ -20,11 +20,11 @@ use crate::{
 pub struct ClosedSchema {
     /// The schema, in the dialect that it came in.
     pub schema: Value,
-    /// What was done to it.
+    /// The keyword that closes it, if any.
     pub closing: Closing,
 }
 
-/// How an input schema was closed.
+/// The way in which an input schema is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Closing {
@@ -106,7 +106,7 @@ fn naming(root: &Map<String, Value>, names: &BTreeSet<String>, alone: bool) -> M
     root
 }
 
-/// What the rest of a schema says about the properties of the root, beside `properties` there.
+/// The properties that other parts of a schema describe for the root.
 enum OtherProperties {
     /// It names these, which the root does not.
     Names(BTreeSet<String>),

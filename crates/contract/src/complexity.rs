@@ -1,4 +1,4 @@
-//! What it costs to check a value against a schema, found without a value.
+//! The cost of checking a value against a schema, measured without a value.
 //!
 //! A schema of a few lines can ask for more checks than there are atoms: each of thirty
 //! definitions refers twice to the next one. A validator follows; so what it would have to do is
@@ -10,24 +10,24 @@ use crate::{
     subschemas::{SubschemaId, Subschemas},
 };
 
-/// How often one value may be looked at, by all parts of a schema together.
+/// The largest number of checks of one value, by all parts of a schema together.
 pub const MAX_CHECKS: u64 = 100_000;
-/// How many steps may lead from the root of a schema to where the last part of a value is checked.
+/// The longest path from the root of a schema to the check of the last part of a value, in steps.
 /// Each takes about a kilobyte of a stack of two megabytes.
 pub const MAX_STEPS: usize = 1_000;
-/// How deep values nest at most: JSON readers stop there.
+/// The largest depth of a value: JSON parsers stop there.
 pub const MAX_VALUE_DEPTH: usize = 128;
-/// How deep values must be allowed to nest at least, so that a schema is worth having.
+/// The depth of values that a schema must at least be able to check.
 const MIN_DEPTH: usize = 4;
-/// How much work may go into the list of what is wrong with a value.
+/// The largest number of checks for a list of violations.
 const MAX_LISTING_CHECKS: u64 = 1_000_000;
 
 /// The bounds of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Complexity {
-    /// How often one part of a value is looked at, at most.
+    /// The largest number of checks of one part of a value.
     pub checks: u64,
-    /// How deep a value may nest so that checking it is safe; `None` where the schema itself ends
+    /// The largest depth of a value that is safe to check; `None` where the schema itself ends
     /// sooner.
     pub depth: Option<usize>,
     /// Up to which depth of a value every violation can be listed. A list remembers nothing, so
@@ -41,12 +41,13 @@ pub fn measure(subschemas: &Subschemas) -> Result<Complexity, SchemaError> {
     let order = inner_first(subschemas)?;
     let level = steps_beside(subschemas, &order) + 1;
     if level > MAX_STEPS {
-        let message = format!("takes more than {MAX_STEPS} steps to check one value");
+        let message =
+            format!("is too complex: it takes more than {MAX_STEPS} steps to check one value");
         return Err(SchemaError::new("", message));
     }
     let whole = walk_all(subschemas);
     if whole.checks > MAX_CHECKS {
-        let message = format!("checks one value more than {MAX_CHECKS} times");
+        let message = format!("is too complex: it checks one value more than {MAX_CHECKS} times");
         return Err(SchemaError::new("", message));
     }
     let listing_depth = if whole.recursive { listing_depth(subschemas, &order) } else { None };
@@ -57,7 +58,7 @@ pub fn measure(subschemas: &Subschemas) -> Result<Complexity, SchemaError> {
         && let Some(listed) = listing_depth
     {
         if listed < MIN_DEPTH {
-            let message = format!("takes too much work for values of {MIN_DEPTH} levels");
+            let message = format!("is too complex for values of {MIN_DEPTH} levels");
             return Err(SchemaError::new("", message));
         }
         depth = Some(depth.map_or(listed, |depth| depth.min(listed)));
@@ -65,7 +66,7 @@ pub fn measure(subschemas: &Subschemas) -> Result<Complexity, SchemaError> {
     Ok(Complexity { checks: whole.checks, depth, listing_depth })
 }
 
-/// How many steps lead from the root of a schema to its farthest subschema, by the longest way that
+/// The number of steps from the root of a schema to its farthest subschema, by the longest path that
 /// comes to no subschema twice.
 pub fn longest_path(subschemas: &Subschemas) -> usize {
     walk_all(subschemas).longest
@@ -95,7 +96,7 @@ fn inner_first(subschemas: &Subschemas) -> Result<Vec<SubschemaId>, SchemaError>
                     VisitState::Open => {
                         return Err(SchemaError::new(
                             &*subschemas.all[subschema].pointer,
-                            "refers to itself without looking into the value",
+                            "refers to itself in a loop",
                         ));
                     }
                     VisitState::Done => {}
@@ -117,7 +118,7 @@ struct SchemaTotals {
     checks: u64,
     longest: usize,
     recursive: bool,
-    /// Whether anything asks what was evaluated.
+    /// True if a keyword depends on what others have evaluated.
     evaluates: bool,
 }
 
@@ -156,7 +157,7 @@ fn walk_all(subschemas: &Subschemas) -> SchemaTotals {
     SchemaTotals { checks: found[0].all(), longest: found[0].longest, recursive, evaluates }
 }
 
-/// What a subschema asks for.
+/// The checks that a subschema causes.
 #[derive(Debug, Clone, Copy, Default)]
 struct CheckSum {
     /// Checks of the value itself.
@@ -224,7 +225,7 @@ fn sum(
     total
 }
 
-/// Whether a schema has to know what others have looked at.
+/// True for keywords that depend on what others have evaluated.
 fn asks(applicator: Applicator) -> bool {
     matches!(applicator, Applicator::UnevaluatedItems | Applicator::UnevaluatedProperties)
 }
@@ -240,7 +241,7 @@ fn steps_beside(subschemas: &Subschemas, order: &[SubschemaId]) -> usize {
     steps.into_iter().max().unwrap_or(1)
 }
 
-/// How deep a value may nest so that a list of all that is wrong with it ends.
+/// The largest depth of a value whose violations can all be listed.
 fn listing_depth(subschemas: &Subschemas, order: &[SubschemaId]) -> Option<usize> {
     let mut above = vec![CheckSum::ONE; subschemas.all.len()];
     for depth in 0..MAX_VALUE_DEPTH {

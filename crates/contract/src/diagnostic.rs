@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -15,10 +15,10 @@ pub enum Severity {
     Error,
 }
 
-/// What is wrong at a place in a file.
+/// A problem at a place in a file.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnostic {
-    /// Whether the file is refused for it.
+    /// `error` if the file is refused for it.
     pub severity: Severity,
     /// The file, as the person named it.
     pub file: String,
@@ -26,12 +26,12 @@ pub struct Diagnostic {
     pub line: usize,
     /// Counted from 1, in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it, when we know.
+    /// The next step, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Whether the line may hold a secret, so that only its number is told.
+    /// True if the line may hold a secret: only its number is shown.
     #[serde(skip)]
     secret: bool,
     #[serde(skip)]

@@ -46,10 +46,10 @@ impl Dialect {
             Some(Value::String(address)) => Self::named(address).ok_or_else(|| {
                 let known = Self::ALL.map(Self::word).join(", ");
                 let message =
-                    format!("names the dialect `{address}`, which is none of those known: {known}");
+                    format!("declares the unknown dialect `{address}`; known are {known}");
                 SchemaError::new("/$schema", message)
             }),
-            Some(_) => Err(SchemaError::new("/$schema", "is not the address of a dialect")),
+            Some(_) => Err(SchemaError::new("/$schema", "must be the URI of a dialect")),
         }
     }
 
@@ -65,7 +65,7 @@ impl Dialect {
         })
     }
 
-    /// What people call it.
+    /// Its usual name.
     pub fn word(self) -> &'static str {
         match self {
             Dialect::Draft04 => "draft-04",
@@ -76,7 +76,7 @@ impl Dialect {
         }
     }
 
-    /// What `$schema` says.
+    /// The value of `$schema`.
     pub fn address(self) -> &'static str {
         match self {
             Dialect::Draft04 => "http://json-schema.org/draft-04/schema#",
@@ -97,7 +97,7 @@ impl Dialect {
         }
     }
 
-    /// Whether `$ref` makes the keywords beside it mean nothing, as it did up to draft-07.
+    /// True if keywords beside `$ref` mean nothing, as up to draft-07.
     pub fn reference_stands_alone(self) -> bool {
         self <= Dialect::Draft07
     }
@@ -121,13 +121,13 @@ impl Dialect {
         })
     }
 
-    /// Whether a keyword that decides about values in 2020-12 does so in this dialect too.
+    /// True if a keyword that decides about values in 2020-12 does so in this dialect too.
     pub fn knows(self, keyword: &str) -> bool {
         Self::since(keyword).is_none_or(|first| first <= self)
     }
 }
 
-/// What stands below a keyword of JSON Schema.
+/// The content of a keyword of JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordContent {
     /// A schema, or a list of them.
@@ -178,7 +178,7 @@ pub fn content_of(keyword: &str) -> KeywordContent {
     known.map_or(KeywordContent::Text, |(content, _)| *content)
 }
 
-/// How a schema inside a schema is reached: what it speaks about.
+/// The relation of a schema to the one around it: the part of the value that it applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applicator<'a> {
     /// A part of the object with this name.
@@ -214,7 +214,7 @@ pub enum Applicator<'a> {
 }
 
 impl Applicator<'_> {
-    /// Whether the schema speaks about the same value as the one around it.
+    /// True if the schema applies to the same value as the one around it.
     pub fn is_in_place(self) -> bool {
         use Applicator::{All, Choice, Condition, Dependent, Not};
         matches!(self, All | Choice | Not | Condition | Dependent(_))
@@ -333,8 +333,8 @@ mod tests {
         let unknown = Dialect::of(&json!({ "$schema": "http://json-schema.org/draft-03/schema#" }));
         assert_eq!(
             unknown.unwrap_err().to_string(),
-            "names the dialect `http://json-schema.org/draft-03/schema#`, which is none of those \
-             known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
+            "declares the unknown dialect `http://json-schema.org/draft-03/schema#`; known are \
+             draft-04, draft-06, draft-07, 2019-09, 2020-12"
         );
         assert_eq!(Dialect::of(&json!({ "$schema": 7 })).unwrap_err().pointer, "/$schema");
     }

@@ -59,7 +59,7 @@ impl Document {
         Ok(Self { name: name.to_owned(), text, value, places })
     }
 
-    /// What messages call the document.
+    /// The name of the document in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -106,7 +106,7 @@ impl Document {
             .map_err(|error| vec![self.error("", error.to_string())])
     }
 
-    /// What can be made of the document without what is refused in it, and the places of that: for more
+    /// Reads the document without the parts that are refused, and returns the places of those too: for more
     /// to say about the rest in the same run.
     pub fn without_refused<T: JsonSchema + DeserializeOwned>(&self) -> Option<(T, Vec<String>)> {
         let schema = Schema::compile(&schema_of::<T>()).ok()?;
@@ -160,12 +160,12 @@ impl Document {
             // A key whose lines were all commented out is not the same as none: somebody meant something.
             _ if self.value.pointer(&violation.pointer).is_some_and(Value::is_null) => self
                 .key_error(&violation.pointer, format!("`{name}` has no value"))
-                .hint("give it one, or leave the key out"),
+                .hint("set a value, or remove the key"),
             _ => self.error(&violation.pointer, violation.to_string()),
         }
     }
 
-    /// Where the pointer leads, or the nearest place above it that exists in the text.
+    /// The place of the pointer, or the nearest one above it that exists in the text.
     fn find(&self, pointer: &str) -> Range<usize> {
         let mut pointer = pointer;
         loop {
@@ -184,7 +184,7 @@ impl Document {
         }
     }
 
-    /// Where the key at the pointer stands.
+    /// An error at the key of the pointer, not at its value.
     pub fn key_error(&self, pointer: &str, message: impl Into<String>) -> Diagnostic {
         let span = self
             .places
@@ -234,7 +234,7 @@ fn refuse_null(schema: &mut Value) {
     }
 }
 
-/// How the parser begins to say that a key is there twice; it goes on about an option of its own.
+/// The start of the parser's message about a duplicate key; the rest is about an option of its own.
 const DUPLICATE: &str = "duplicate mapping key: ";
 
 /// The parser's message without the place, which the diagnostic shows itself.

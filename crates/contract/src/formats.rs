@@ -51,12 +51,12 @@ pub(crate) fn complete(
     options
 }
 
-/// Whether a text is of one of the formats above; what is none of them fits always.
+/// True if a text has this format. A format that is not listed above accepts every text.
 pub fn is_of(format: &str, text: &str) -> bool {
     JUDGES.get(format).is_none_or(|judge| judge.is_valid(&Value::String(text.to_owned())))
 }
 
-/// Whether a format is one of those that a dialect names.
+/// True if a dialect names this format.
 pub fn is_known(format: &str) -> bool {
     LATER.iter().any(|(known, _)| *known == format)
         || COMMON.contains(&format)

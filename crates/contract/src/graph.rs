@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Graph {
     /// One for each subschema of the schema.
     nodes: Vec<GraphNode>,
-    /// Whether a reference leads out of the schema.
+    /// True if a reference leads out of the schema.
     pub(crate) incomplete: bool,
 }
 
@@ -48,7 +48,7 @@ impl Graph {
         self.nodes.iter().any(|node| node.default.is_some())
     }
 
-    /// How many subschemas are marked as secret, of those that a walk along a value comes to.
+    /// The number of subschemas marked as secret that a walk along a value can reach.
     pub(crate) fn secrets(&self) -> usize {
         let mut seen = vec![false; self.nodes.len()];
         let mut open = vec![0];
@@ -191,7 +191,7 @@ fn node(subschemas: &Subschemas, number: SubschemaId) -> GraphNode {
     node
 }
 
-/// Whether the schema marks its value as secret.
+/// True if the schema marks its value as secret.
 pub(crate) fn is_secret(schema: &serde_json::Map<String, Value>) -> bool {
     let marked = |key: &str| schema.get(key) == Some(&Value::Bool(true));
     marked("x-secret")

@@ -1,13 +1,13 @@
 //! Characters that have no shape of their own. One list for all who show, compare or clean a text,
 //! because what one of them does not know is where a text hides something from it.
 
-/// Whether a character shows nothing by itself: joiners, fillers, marks of direction, selectors,
+/// True if a character shows nothing by itself: joiners, fillers, marks of direction, selectors,
 /// tags. Controls and ends of lines are for the caller to judge.
 pub fn has_no_shape(one: char) -> bool {
     is_needed(one) || only_hides(one)
 }
 
-/// Whether an honest text loses nothing without it. Joiners, selectors and plain marks of direction
+/// True if an honest text loses nothing without it. Joiners, selectors and plain marks of direction
 /// also show nothing, but emoji and the scripts of Persia, India and Israel are written with them.
 pub fn only_hides(one: char) -> bool {
     matches!(one,
@@ -18,7 +18,7 @@ pub fn only_hides(one: char) -> bool {
         | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
-/// Whether a mark says in which direction a text runs, and no more.
+/// True if a mark only sets the direction of a text.
 pub fn is_direction_mark(one: char) -> bool {
     matches!(one, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }

@@ -9,11 +9,11 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Why a text is not JSON, and where.
+/// An error in a JSON text, and its place.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message} at line {line}, column {column}")]
 pub struct JsonError {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// Counted from 1.
     pub line: usize,

@@ -56,7 +56,7 @@ macro_rules! limits {
         }
 
         impl $overrides {
-            /// Whether nothing is overridden.
+            /// True if nothing is overridden.
             pub fn is_empty(&self) -> bool {
                 *self == Self::default()
             }
@@ -93,15 +93,15 @@ macro_rules! limits {
 }
 
 limits! { Limits, LimitOverrides,
-    /// How long the call may take, in milliseconds.
+    /// The timeout of the call, in milliseconds.
     timeout_ms: 30_000 .. 600_000, from 1;
-    /// How much of what the tool prints is kept, in bytes.
+    /// The part of the tool's stdout that is kept, in bytes.
     max_stdout_bytes: 1_000_000 .. 10_000_000, from 1;
-    /// How much of what the tool prints as errors is kept, in bytes.
+    /// The part of the tool's stderr that is kept, in bytes.
     max_stderr_bytes: 1_000_000 .. 10_000_000, from 1;
     /// The largest artifact that is kept, in bytes.
     max_artifact_bytes: 25_000_000 .. 1_000_000_000, from 1;
-    /// How many artifacts are kept.
+    /// The largest number of artifacts that are kept.
     max_artifacts: 64 .. 1_024, from 1;
     /// The length of the summary, in characters.
     max_summary_characters: 280 .. 4_000, from 16;

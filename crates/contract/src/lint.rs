@@ -1,4 +1,4 @@
-//! What makes a contract worth having, beyond being well formed.
+//! Rules for contracts that types cannot express.
 
 use std::collections::HashMap;
 
@@ -148,7 +148,7 @@ impl Linter<'_> {
     fn output(&mut self) {
         self.schema("/output_schema", &self.contract.output_schema, false);
         if self.contract.output_schema.as_object().is_some_and(serde_json::Map::is_empty) {
-            self.error("/output_schema", "an empty schema promises nothing");
+            self.error("/output_schema", "an empty schema accepts everything");
         }
         let schema = &self.contract.output_schema;
         let has_blocks = schema["properties"]["content"]["type"] == "array"
@@ -180,7 +180,7 @@ impl Linter<'_> {
         {
             let open = self
                 .document
-                .warning("/large_output", "a result can look like what points to an artifact")
+                .warning("/large_output", "a result can have the form of a pointer to an artifact")
                 .hint("add `additionalProperties: false` to the output schema");
             self.found.push(open);
         }
@@ -287,7 +287,7 @@ impl Linter<'_> {
         }
     }
 
-    /// Whoever stands for a standard error is alone in that and means the same.
+    /// At most one error replaces a standard error, with a status of the same class.
     fn replaced(&mut self, index: usize, error: &DeclaredError) {
         let Some(replaced) = error.replaces else { return };
         let pointer = format!("/errors/{index}/replaces");
@@ -350,7 +350,10 @@ impl Linter<'_> {
                 self.error(&format!("{pointer}/files"), message);
             }
             if deterministic && example.is_good() && example.output.is_none() {
-                self.warning(&pointer, "the output of a tool without effects can be shown");
+                self.warning(
+                    &pointer,
+                    "add the output: a tool without effects always returns the same",
+                );
             }
             self.example_matches(&pointer, example);
         }
@@ -405,7 +408,7 @@ impl Linter<'_> {
 mod tests {
     use crate::read;
 
-    /// What is said of a contract with these errors, and an example of each code.
+    /// The messages about a contract with these errors, and an example of each code.
     fn said(errors: &str, codes: &[&str]) -> Vec<String> {
         let examples: String = codes
             .iter()
@@ -438,7 +441,7 @@ mod tests {
         assert_eq!(said("{ type: array }", ""), [""; 0]);
         assert_eq!(
             said("{ type: object }", ""),
-            ["a result can look like what points to an artifact"]
+            ["a result can have the form of a pointer to an artifact"]
         );
         let limits = "limits: { max_artifact_bytes: 1000 }";
         let warning = &said("{ type: array }", limits)[0];

@@ -11,7 +11,7 @@ use crate::{
     limits::{LimitOverrides, ProcessLimitOverrides},
 };
 
-/// What a tool promises to its callers.
+/// The contract of a tool: its promises to callers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
@@ -21,15 +21,15 @@ pub struct Contract {
     /// A short name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the tool does, for the model and the person who choose it.
+    /// A description of the tool, for the models and people who choose it.
     pub description: String,
     /// The version of this contract.
     #[schemars(length(min = 1, max = 64))]
     pub version: String,
-    /// Whether the tool is served. A planned tool is neither listed nor callable.
+    /// `active` tools are served; a `planned` one is neither listed nor callable.
     #[serde(default)]
     pub status: ContractStatus,
-    /// How far a caller may rely on the tool staying as it is.
+    /// The stability of the contract: `stable`, `experimental` or `deprecated`.
     pub stability: Stability,
     /// Words to filter by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,18 +37,18 @@ pub struct Contract {
     /// The toolset that the tool is served with.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_.-]{1,64}$"))]
     pub toolset: String,
-    /// Whether a call of the toolset that names no `command` means this tool.
+    /// True if this is the default tool of its toolset: a call that names no `command` runs it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub toolset_default: bool,
-    /// What the tool changes in the world.
+    /// The effects of a call, from `none` to `control`.
     pub effects: Effects,
-    /// Whether a person must agree to each call.
+    /// `required` if a person must approve each call.
     #[serde(default)]
     pub approval: ApprovalRequirement,
-    /// Whether an MCP client that knows tasks is handed one instead of the result.
+    /// When an MCP client that supports tasks gets a task instead of the result.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tasks: TaskSupport,
-    /// How an MCP client sees the result.
+    /// The form of the result for MCP clients.
     #[serde(default, skip_serializing_if = "is_default")]
     pub presentation: Presentation,
     /// Pictures for clients that show them.
@@ -66,10 +66,10 @@ pub struct Contract {
     /// This tool's own defaults where they differ from the server's.
     #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
     pub limits: LimitOverrides,
-    /// What becomes of a result that is larger than `max_output_bytes`.
+    /// The handling of a result that is larger than `max_output_bytes`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub large_output: LargeOutput,
-    /// What the tool's process may use, where it differs from the server's settings.
+    /// Limits of the tool's process that differ from the server's settings.
     #[serde(default, skip_serializing_if = "ProcessLimitOverrides::is_empty")]
     pub process_limits: ProcessLimitOverrides,
     /// Calls that show how the tool behaves; every one is run as a test.
@@ -83,7 +83,7 @@ pub struct Contract {
     /// The environment of the program: names to pass on, or `NAME=value`. Nothing else is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// Whether the journal may keep the argument values and not only their hash.
+    /// True if the journal may record the argument values, not only their hash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub journal_values: bool,
 }
@@ -111,12 +111,12 @@ impl Contract {
         self.errors.iter().find(|error| error.code == code)
     }
 
-    /// What callers of this tool get where the arguments do not match: code and status.
+    /// The code and HTTP status for arguments that do not match.
     pub fn input_error(&self) -> (&str, u16) {
         self.input_error_of(&[])
     }
 
-    /// What they get where exactly this is wrong with them: the word for one of the arguments, if there
+    /// The code and HTTP status for exactly these violations: the code of one argument, if there
     /// is one, before the word for all of them.
     pub fn input_error_of(&self, violations: &[Violation]) -> (&str, u16) {
         let own = self.errors.iter().filter(|error| error.replaces.is_some());
@@ -131,7 +131,7 @@ impl Contract {
         }
     }
 
-    /// Whether callers learn by this code that their arguments do not match.
+    /// True if this code means that the arguments do not match.
     pub fn is_input_error(&self, code: &str) -> bool {
         let of_one = |error: &DeclaredError| error.argument.is_some() && error.replaces.is_some();
         code == self.input_error().0
@@ -144,7 +144,7 @@ impl Contract {
     }
 }
 
-/// Whether a tool is served.
+/// The status of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ContractStatus {
@@ -155,7 +155,7 @@ pub enum ContractStatus {
     Planned,
 }
 
-/// How far a caller may rely on a tool staying as it is.
+/// The stability of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stability {
@@ -182,7 +182,7 @@ impl Stability {
     }
 }
 
-/// What a tool changes in the world, from nothing to everything.
+/// The effects of a tool, from none to control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effects {
@@ -210,13 +210,13 @@ impl Effects {
         }
     }
 
-    /// Whether a call leaves the world different from how it was.
+    /// True if a call can change anything outside the tool.
     pub fn changes_the_world(self) -> bool {
         matches!(self, Effects::Append | Effects::Write | Effects::Control)
     }
 }
 
-/// Whether a person must agree to each call.
+/// `required` if a person must approve each call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalRequirement {
@@ -227,7 +227,7 @@ pub enum ApprovalRequirement {
     Required,
 }
 
-/// Whether an MCP client that knows tasks is handed one instead of the result.
+/// When an MCP client that supports tasks gets a task instead of the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskSupport {
@@ -242,7 +242,7 @@ pub enum TaskSupport {
     Required,
 }
 
-/// What becomes of a result that is larger than `max_output_bytes`.
+/// The handling of a result that is larger than `max_output_bytes`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LargeOutput {
@@ -254,7 +254,7 @@ pub enum LargeOutput {
     Artifact,
 }
 
-/// How an MCP client sees a result.
+/// The form of a result for MCP clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Presentation {
@@ -270,7 +270,7 @@ pub enum Presentation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Icon {
-    /// Where it is: an `https:` or a `data:` URI.
+    /// An `https:` or a `data:` URI.
     #[schemars(regex(pattern = r"^(https://|data:image/)"))]
     pub src: String,
     /// Its media type.
@@ -329,9 +329,9 @@ pub enum Replaced {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// What the example shows.
+    /// A title.
     pub title: String,
-    /// What lies in the tool's folder before the call, by path, for built-in tools that work
+    /// The files in the tool's folder before the call, by path, for built-in tools that work
     /// on files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
@@ -354,13 +354,13 @@ pub struct Example {
 }
 
 impl Example {
-    /// Whether the example shows a call that succeeds.
+    /// True if the example shows a call that succeeds.
     pub fn is_good(&self) -> bool {
         self.error.is_none() && self.bad_output.is_none()
     }
 }
 
-/// What is as it would be anyway is not written.
+/// True for a default value, which is not written.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -15,37 +15,37 @@ use crate::{
     violation::{MAX_VIOLATIONS, Violation},
 };
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
-/// How deep a schema may nest.
+/// The largest depth of a schema.
 pub const MAX_SCHEMA_DEPTH: usize = 64;
-/// How large a schema may be, in nodes.
+/// The largest schema, in nodes.
 pub const MAX_SCHEMA_NODES: usize = 20_000;
-/// How long the pointers to all its nodes may be together, in bytes: a long name counts once for
+/// The largest sum of the lengths of all pointers to its nodes, in bytes: a long name counts once for
 /// everything inside.
 pub const MAX_POINTER_BYTES: usize = 16 * 1_048_576;
-/// How many patterns a schema may have.
+/// The largest number of patterns in a schema.
 pub const MAX_PATTERNS: usize = 500;
-/// How long a pattern may be, in bytes.
+/// The longest pattern, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 4_096;
 /// Up to how many parts of a value every violation is listed, beyond that only the first.
 pub const MAX_LISTED_NODES: usize = 10_000;
-/// How many errors of a value are looked at one by one.
+/// The largest number of errors of a value that are listed.
 const MAX_LISTED_ERRORS: usize = 1_000;
-/// How large a compiled pattern may be, in bytes.
+/// The largest compiled pattern, in bytes.
 pub const MAX_REGEX_BYTES: usize = 1_048_576;
-/// How often a pattern with look-around may step back in one match.
+/// The largest number of backtracking steps of a pattern with look-around.
 pub const MAX_REGEX_BACKTRACKS: usize = 100_000;
-/// How much is repeated of what the validator says of a schema, in characters.
+/// The longest message of the validator that is repeated, in characters.
 const MAX_REASON: usize = 300;
 
-/// Why a document is not a schema that we can enforce.
+/// The reason why a schema cannot be enforced.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct SchemaError {
     /// JSON pointer to the offending place in the schema.
     pub pointer: String,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
 }
 
@@ -74,7 +74,7 @@ impl Schema {
     pub fn compile(source: &Value) -> Result<Self, SchemaError> {
         match source.get("$schema").and_then(Value::as_str) {
             Some(other) if Dialect::named(other) != Some(Dialect::Draft202012) => {
-                let message = format!("names the dialect `{other}`; only 2020-12 is enforced");
+                let message = format!("declares the dialect `{other}`; contracts must use 2020-12");
                 Err(SchemaError::new("/$schema", message))
             }
             _ => Self::build(source, Dialect::Draft202012),
@@ -114,7 +114,7 @@ impl Schema {
         self.dialect
     }
 
-    /// How often one part of a value is looked at, at most: a measure of what a check costs.
+    /// The largest number of checks of one part of a value: the cost of the schema.
     pub fn checks(&self) -> u64 {
         self.complexity.checks
     }
@@ -131,7 +131,7 @@ impl Schema {
         }
     }
 
-    /// Whether the schema marks anything as secret.
+    /// True if the schema marks anything as secret.
     pub fn has_secrets(&self) -> bool {
         self.has_secrets
     }
@@ -151,12 +151,12 @@ impl Schema {
         Cow::Owned(copy)
     }
 
-    /// Whether the value matches; the cheap question, asked first.
+    /// True if the value matches. Cheaper than a list of violations.
     pub fn is_valid(&self, value: &Value) -> bool {
         self.too_deep(value).is_none() && self.validator.is_valid(value)
     }
 
-    /// How deep a value may nest, where this one nests deeper. Only schemas that come back to
+    /// The largest depth of a value, if this one is deeper. Only schemas that come back to
     /// themselves follow a value for as long as it goes on.
     fn too_deep(&self, value: &Value) -> Option<usize> {
         self.complexity.depth.filter(|most| is_deeper(value, *most))
@@ -166,7 +166,7 @@ impl Schema {
         self.complexity.listing_depth.is_some_and(|most| is_deeper(value, most))
     }
 
-    /// What the validator itself says, where a list is safe to ask for.
+    /// The errors of the validator itself, where a list of them is bounded.
     pub fn errors<'v>(&'v self, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
         if self.too_deep(value).is_some() || self.too_deep_to_list(value) {
             return Vec::new();
@@ -177,9 +177,8 @@ impl Schema {
     /// Every way in which the value does not match, up to 32 of them.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         if let Some(most) = self.too_deep(value) {
-            let message = format!(
-                "nests deeper than {most} levels, which is as deep as this schema can be checked"
-            );
+            let message =
+                format!("nests deeper than {most} levels, the most that this schema can check");
             return vec![Violation::new("", "depth", &message)];
         }
         // A list would take for ever where a schema comes back to itself by several ways.
@@ -207,7 +206,7 @@ impl Schema {
     }
 }
 
-/// How many marks of secrecy there are in the whole document, wherever they stand.
+/// The number of secret marks in the whole document, wherever they are.
 fn marks(schema: &Value) -> usize {
     match schema {
         Value::Object(map) => {
@@ -218,7 +217,7 @@ fn marks(schema: &Value) -> usize {
     }
 }
 
-/// Whether the value has more parts than are all looked at for errors.
+/// True if the value has more than [`MAX_LISTED_NODES`] parts.
 fn is_large(value: &Value) -> bool {
     fn count(value: &Value, left: &mut usize) {
         *left = left.saturating_sub(1);
@@ -236,7 +235,7 @@ fn is_large(value: &Value) -> bool {
     left == 0
 }
 
-/// Whether the value nests deeper than that many levels.
+/// True if the value nests deeper than that many levels.
 fn is_deeper(value: &Value, most: usize) -> bool {
     match value {
         Value::Array(items) => most == 0 || items.iter().any(|item| is_deeper(item, most - 1)),
@@ -264,7 +263,7 @@ fn validator(source: &Value, dialect: Dialect) -> Result<Validator, SchemaError>
     // Whatever somebody writes into a schema, it must not take more along than itself.
     let built = std::panic::catch_unwind(AssertUnwindSafe(|| options.build(source)));
     let Ok(built) = built else {
-        return Err(SchemaError::new("", "is more than the validator can take"));
+        return Err(SchemaError::new("", "makes the validator fail"));
     };
     built.map_err(|error| {
         let reason: String = error.to_string().chars().take(MAX_REASON).collect();
@@ -278,7 +277,7 @@ fn validator(source: &Value, dialect: Dialect) -> Result<Validator, SchemaError>
 struct Inspection<'a> {
     nodes: usize,
     patterns: usize,
-    /// How long the pointers to all nodes are together, in bytes.
+    /// The sum of the lengths of the pointers to all nodes, in bytes.
     pointers: usize,
     /// The way to where we are.
     path: Vec<Cow<'a, str>>,
@@ -296,8 +295,9 @@ impl<'a> Inspection<'a> {
             return self.refuse(format!("nests deeper than {MAX_SCHEMA_DEPTH} levels"));
         }
         if self.pointers > MAX_POINTER_BYTES {
-            let message =
-                format!("has names that make pointers of more than {MAX_POINTER_BYTES} bytes");
+            let message = format!(
+                "has too long names: the pointers have more than {MAX_POINTER_BYTES} bytes"
+            );
             return Err(SchemaError::new("", message));
         }
         match schema {

@@ -15,10 +15,10 @@ use crate::{
     violation::escape,
 };
 
-/// What a schema without an identifier counts its references from.
+/// The base URI of a schema without an identifier.
 const NO_BASE: &str = "json-schema:///";
 
-/// How many ways the dynamic references of a schema may have to go, all together.
+/// The largest number of targets of all dynamic references of a schema.
 const MAX_DYNAMIC_WAYS: usize = 2_000;
 
 /// An index into the subschemas of a schema.
@@ -40,9 +40,9 @@ pub struct Subschema<'a> {
     pub schema: &'a Value,
     /// The schemas right inside.
     pub inner: Vec<(ChildSchema<'a>, SubschemaId)>,
-    /// Where its references lead.
+    /// Its references, resolved.
     pub references: Vec<SchemaReference<'a>>,
-    /// Whether it stands where no schema is expected, and is one because somebody refers to it.
+    /// True if it stands where no schema is expected, and is only reached by a reference.
     pub stray: bool,
 }
 
@@ -51,12 +51,12 @@ pub struct Subschema<'a> {
 pub struct SchemaReference<'a> {
     /// `$ref`, `$dynamicRef` or `$recursiveRef`.
     pub keyword: &'static str,
-    /// What it says.
+    /// Its text.
     pub text: &'a str,
     pub target: ReferenceTarget,
 }
 
-/// Where a reference leads.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTarget {
     /// To one subschema.
@@ -84,7 +84,7 @@ impl<'a> Subschemas<'a> {
         let draft = dialect.draft();
         let resource = draft.create_resource_ref(root);
         let base = referencing::uri::from_str(resource.id().unwrap_or(NO_BASE))
-            .map_err(|error| SchemaError::new("", format!("has a bad identifier: {error}")))?;
+            .map_err(|error| SchemaError::new("", format!("has an invalid identifier: {error}")))?;
         let registry = Registry::new()
             .draft(draft)
             .add(base.as_str(), resource)
@@ -149,7 +149,7 @@ struct SubschemaCollector<'a, 'r> {
     pointers: Option<HashMap<usize, (String, &'a Value)>>,
     /// Subschemas whose references are not resolved yet.
     open: Vec<(SubschemaId, Resolver<'r>)>,
-    /// Where all dynamic references together may lead.
+    /// The number of targets of all dynamic references so far.
     ways: usize,
 }
 
@@ -178,13 +178,13 @@ impl<'a, 'r> SubschemaCollector<'a, 'r> {
             && Dialect::named(other) != Some(dialect)
         {
             let message = format!(
-                "names the dialect `{other}` inside a schema of {}; one schema has one dialect",
+                "declares the dialect `{other}` inside a schema of {}; a schema can only have one",
                 dialect.word()
             );
             return Err(SchemaError::new(format!("{pointer}/$schema"), message));
         }
         let resolver = around.in_subresource(dialect.draft().create_resource_ref(schema)).map_err(
-            |error| SchemaError::new(&*pointer, format!("has a bad identifier: {error}")),
+            |error| SchemaError::new(&*pointer, format!("has an invalid identifier: {error}")),
         )?;
         for part in child_schemas(dialect, map) {
             let pointer = match part.key {
@@ -271,7 +271,7 @@ impl<'a, 'r> SubschemaCollector<'a, 'r> {
         self.ways += all.len();
         if self.ways > MAX_DYNAMIC_WAYS {
             let message =
-                format!("has dynamic references with more than {MAX_DYNAMIC_WAYS} ways to go");
+                format!("has dynamic references with more than {MAX_DYNAMIC_WAYS} targets");
             return Err(SchemaError::new("", message));
         }
         if all.len() < 2 {
@@ -309,7 +309,7 @@ fn index<'a>(
     pointers.insert(address(value), (pointer, value));
 }
 
-/// What keeps the references of a document from being looked at, at the one that it concerns.
+/// The error of a document whose references cannot be resolved, at the reference that it concerns.
 fn unresolved(root: &Value, error: &referencing::Error) -> SchemaError {
     let referencing::Error::Unretrievable { uri, .. } = error else {
         return SchemaError::new("", format!("cannot be resolved: {error}"));
@@ -338,7 +338,7 @@ fn unresolved(root: &Value, error: &referencing::Error) -> SchemaError {
 fn leads_nowhere(reference: &str, error: &referencing::Error) -> String {
     match error {
         referencing::Error::Unretrievable { .. } => format!(
-            "refers to `{reference}`, which is not part of the schema, and nothing is fetched"
+            "refers to `{reference}`, which is outside of the schema; remote references are not fetched"
         ),
         _ => format!("refers to `{reference}`, which cannot be resolved: {error}"),
     }

@@ -23,7 +23,7 @@ pub fn to_2020_12(source: &Value) -> Result<Value, SchemaError> {
         dialect => drafts::translate(source, dialect)?,
     };
     Schema::compile(&projected).map_err(|error| {
-        let message = format!("cannot be said in 2020-12: {error}");
+        let message = format!("cannot be translated to 2020-12: {error}");
         SchemaError::new(error.pointer, message)
     })?;
     Ok(projected)

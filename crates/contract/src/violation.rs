@@ -12,14 +12,14 @@ use serde_json::Value;
 /// The most violations that are named in one refusal.
 pub const MAX_VIOLATIONS: usize = 32;
 
-/// Where a value breaks a schema, and what was expected there.
+/// One place where a value breaks a schema, with the expected value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// JSON pointer into the value; empty for the whole.
     pub pointer: String,
     /// The schema keyword that refuses.
     pub keyword: String,
-    /// What was expected, to be read after the pointer.
+    /// The expectation, to be read after the pointer.
     pub message: String,
 }
 
@@ -53,7 +53,7 @@ impl Violation {
         }
     }
 
-    /// Whether it is about this argument of a call, or something within it.
+    /// True if it is about this argument of a call, or something within it.
     pub fn is_of_argument(&self, name: &str) -> bool {
         let rest = self.pointer.strip_prefix('/');
         let rest = rest.and_then(|rest| rest.strip_prefix(&*escape(name)));
@@ -64,12 +64,12 @@ impl Violation {
     pub fn list(violations: &[Violation]) -> String {
         let mut line = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         if violations.len() >= MAX_VIOLATIONS {
-            line.push_str("; and perhaps more");
+            line.push_str("; there may be more");
         }
         line
     }
 
-    /// What the validator says, in our words. An unknown key is one violation a key.
+    /// The violations of one error of the validator. Unknown keys are one violation each.
     pub(crate) fn from_error(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Vec<Self> {
         let pointer = error.instance_path().to_string();
         let keyword = error.kind().keyword();

@@ -137,10 +137,7 @@ impl Failure {
         match quarantine_id {
             Some(id) => Self::new(codes::INVALID_OUTPUT, codes::INVALID_OUTPUT.description)
                 .details(json!({ "quarantine_id": id })),
-            None => Self::new(
-                codes::INVALID_OUTPUT,
-                "The tool's output does not match its contract and could not be quarantined.",
-            ),
+            None => Self::new(codes::INVALID_OUTPUT, codes::NOT_QUARANTINED),
         }
     }
 

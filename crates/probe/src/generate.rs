@@ -261,7 +261,7 @@ fn base(
     Err(format!("cannot generate: {reason}"))
 }
 
-/// Whether a schema has one of these keywords anywhere. (A property may be called like one; then more is
+/// True if a schema has one of these keywords anywhere. (A property may be called like one; then more is
 /// tried than needed.)
 fn says(schema: &Value, keywords: &[&str]) -> bool {
     match schema {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Check, CheckSuite, ProbeFinding, report::shown_text, rules, suspicious_text};
 
-/// How long a name may be that every client takes, in characters.
+/// The longest name that every client accepts, in characters.
 const MAX_NAME_CHARS: usize = 64;
 /// The hints that are true or false.
 const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];

@@ -6,12 +6,12 @@ use workbench::suspicious::{self, SuspiciousText};
 
 use super::{Check, ProbeFinding, report::shown_text, rules};
 
-/// What is suspicious in a tool.
+/// The check of a tool's texts.
 pub(crate) fn of_tool(tool: &Value) -> Check {
     Check::of("texts", suspicious::tool(tool).iter().map(finding).collect())
 }
 
-/// What is suspicious in what a server tells models about itself.
+/// The check of a server's instructions to models.
 pub(crate) fn of_instructions(instructions: &str) -> Check {
     Check::of("instructions", suspicious::text(instructions).iter().map(finding).collect())
 }

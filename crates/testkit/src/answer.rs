@@ -1,4 +1,4 @@
-//! What a server answered.
+//! A response of the server.
 
 use std::collections::BTreeMap;
 

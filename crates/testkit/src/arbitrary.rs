@@ -124,7 +124,7 @@ fn joined(
     ]
 }
 
-/// What is hardly a schema: any keyword with any value, and references to anywhere.
+/// Hardly a schema: any keyword with any value, and references to anywhere.
 pub fn hostile() -> impl Strategy<Value = Value> {
     let words: Vec<&str> = contract::dialect::keywords().chain(["default", "a", ""]).collect();
     let texts = [

@@ -80,7 +80,7 @@ impl Hostile {
         self.listen(Some(authority.acceptor(names, &[b"h2"])))
     }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }

@@ -73,7 +73,7 @@ pub struct Modern<'a> {
     world: &'a World,
     /// The path of its requests.
     pub path: String,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Value,
     /// Headers that it sends beside the usual ones.
     pub headers: Vec<(String, String)>,
@@ -151,7 +151,7 @@ pub struct Legacy<'a> {
     pub path: String,
     /// Its session.
     pub session: String,
-    /// What `initialize` answered.
+    /// The result of `initialize`.
     pub opened: Value,
 }
 
@@ -321,7 +321,7 @@ impl Piped {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// Whether the server says nothing for so long.
+    /// True if the server sends nothing for that long.
     pub fn is_silent(&mut self, time: Duration) -> bool {
         self.lines.recv_timeout(time).is_err()
     }

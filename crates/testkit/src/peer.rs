@@ -136,12 +136,12 @@ impl Peer {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// How many of them are over.
+    /// The number of connections that are closed.
     pub fn closed(&self) -> usize {
         self.closed.load(Ordering::SeqCst)
     }

@@ -60,7 +60,7 @@ impl Raw {
         Answer { request, status: status.parse().unwrap(), headers: headers.collect(), body }
     }
 
-    /// What comes next of an answer without an end; nothing where the server has closed.
+    /// The next bytes of an endless response; nothing where the server has closed.
     pub async fn more(&mut self) -> String {
         if self.read.is_empty() {
             self.fill().await;

@@ -59,7 +59,7 @@ impl Answer {
         body
     }
 
-    /// What is in the body under `error`: an error outside a tool call.
+    /// The `error` of the body: an error outside a tool call.
     pub fn error(&self) -> Value {
         let body = self.answered_json();
         assert_eq!(body.as_object().unwrap().len(), 1, "{body}");

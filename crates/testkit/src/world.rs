@@ -104,7 +104,7 @@ impl World {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// What was added to the environment.
+    /// The additions to the environment.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
     }
@@ -165,7 +165,7 @@ impl World {
         CliOutput::of(&mut self.command(&arguments.list()))
     }
 
-    /// What the server has said on stderr.
+    /// The server's stderr.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap().clone()
     }

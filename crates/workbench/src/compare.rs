@@ -1,4 +1,4 @@
-//! What changed between two versions of a tool, and whom it concerns.
+//! The changes between two versions of a tool, and their meaning for callers and models.
 //!
 //! Schemas are compared as sets of values and not as texts: a change of the input is harmless when
 //! everything that was accepted still is, a change of the output when nothing comes that was not promised. What
@@ -20,7 +20,7 @@ pub use excerpt::MAX_VALUE_BYTES;
 use contract::closed_schema;
 use differences::Differences;
 
-/// What a change means to those who rely on a tool, from the least to the most.
+/// The meaning of a change for those who rely on a tool, the most harmless first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeClass {
@@ -55,7 +55,7 @@ pub enum SchemaUse {
     Output,
 }
 
-/// What becomes of arguments that the input schema of a server's tool says nothing about.
+/// The handling of arguments that the input schema of a server's tool does not describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inputs {
     /// They are refused, so that a schema which leaves them open is enforced as if it did not.
@@ -67,18 +67,18 @@ pub enum Inputs {
 /// One thing that is different.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ContractChange {
-    /// What of the tool changed: `input`, `output`, `description` …
+    /// The part of the tool: `input`, `output`, `description` …
     pub part: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub class: ChangeClass,
-    /// Where in that part, as a JSON pointer.
+    /// The place in that part, as a JSON pointer.
     pub pointer: String,
-    /// What happened, in words: the beginning of it where it is long.
+    /// The change in words, shortened.
     pub text: String,
-    /// What was there, up to [`MAX_VALUE_BYTES`].
+    /// The old value, up to [`MAX_VALUE_BYTES`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// What is there now, up to [`MAX_VALUE_BYTES`].
+    /// The new value, up to [`MAX_VALUE_BYTES`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
     /// Values that were fine and are not any more, as a schema, where they are known.
@@ -98,13 +98,13 @@ impl ContractChange {
 const PARTS: [&str; 5] = ["name", "title", "description", "annotations", "icons"];
 const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 
-/// Whether a field of a tool, a prompt or a resource may be another each time, so that nothing is
+/// True if a field of a tool, a prompt or a resource may differ in each listing, so that nothing is
 /// compared by it.
 pub fn is_said_in_passing(field: &str) -> bool {
     matches!(field, "_meta" | "size" | "lastModified")
 }
 
-/// What changed between two tool objects of `tools/list`, in the order of their parts.
+/// The changes between two tool objects of `tools/list`, in the order of their parts.
 pub fn tools(old: &Value, new: &Value, inputs: Inputs) -> Vec<ContractChange> {
     let mut changes = Vec::new();
     for part in PARTS {
@@ -141,12 +141,12 @@ pub fn tools(old: &Value, new: &Value, inputs: Inputs) -> Vec<ContractChange> {
     changes
 }
 
-/// What changed between two prompts, resources or other things that are no tools: all of it is read by models.
+/// The changes between two prompts, resources or other items that are not tools: models read all of them.
 pub fn others(old: &Value, new: &Value) -> Vec<ContractChange> {
     told(differences::between(Some(old), Some(new)), "text", ChangeClass::Wording)
 }
 
-/// What changed between two texts that models read; one that is not there says nothing.
+/// The changes between two texts that models read.
 pub fn texts(old: Option<&str>, new: Option<&str>, part: &'static str) -> Vec<ContractChange> {
     let [old, new] = [old, new].map(|text| text.map(Value::from));
     told(differences::between(old.as_ref(), new.as_ref()), part, ChangeClass::Wording)
@@ -157,7 +157,7 @@ pub fn added(item: &Value) -> Vec<ContractChange> {
     told(differences::texts(item), "text", ChangeClass::Wording)
 }
 
-/// What changed between two schemas; one that is not there promises nothing.
+/// The changes between two schemas. Without a schema nothing is promised.
 pub fn schemas(
     old: Option<&Value>,
     new: Option<&Value>,
@@ -167,7 +167,7 @@ pub fn schemas(
     judged(old, new, part, meaning(old, new, direction))
 }
 
-/// What it means to values that one schema takes the place of another, and which values it concerns.
+/// The meaning of the change from one schema to another for values, and the values that are lost.
 fn meaning(
     old: Option<&Value>,
     new: Option<&Value>,
@@ -206,9 +206,9 @@ fn judged(
     let harmless = class == ChangeClass::Cosmetic && !changes.is_empty();
     if !harmless && !changes.iter().any(|change| change.class == class) {
         let text = match class {
-            ChangeClass::Breaking => "what was fine may not be any more",
-            ChangeClass::Widening => "more is accepted or promised",
-            ChangeClass::Cosmetic | ChangeClass::Wording => "is written in another way",
+            ChangeClass::Breaking => "values that were valid may be invalid now",
+            ChangeClass::Widening => "accepts or promises more",
+            ChangeClass::Cosmetic | ChangeClass::Wording => "has the same meaning in another form",
         };
         changes
             .push(ContractChange { lost: lost.take(), ..ContractChange::said(part, class, text) });
@@ -312,7 +312,7 @@ mod tests {
             (json!({ "type": "string" }), json!({ "type": "string", "maxLength": 50 }));
         let changes = schemas(Some(&old), Some(&new), "input", SchemaUse::Input);
         assert_eq!(changes.len(), 1);
-        assert_eq!(changes[0].text, "`maxLength` is 50 now");
+        assert_eq!(changes[0].text, "`maxLength` was added: 50");
         assert_eq!(changes[0].lost.as_ref().unwrap()["minLength"], 51);
     }
 

@@ -21,21 +21,21 @@ use markdown::{CodeBlock, Markdown, MarkdownBlock};
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
-/// How many tools a document may have.
+/// The largest number of tools in a document.
 pub const MAX_TOOLS: usize = 1_000;
 
-/// What a document says about a tool.
+/// A tool as a document describes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentedTool {
     /// Its name.
     pub name: String,
     /// The line of its heading, counted from 1.
     pub line: usize,
-    /// What it does.
+    /// Its description.
     pub description: Option<String>,
-    /// Whether it is there yet.
+    /// Its status.
     pub status: Option<ContractStatus>,
-    /// How it is reached, in the document's words.
+    /// Its transport, in the document's words.
     pub transport: Option<String>,
     /// The server or path that it is reached by.
     pub endpoint: Option<String>,
@@ -45,9 +45,9 @@ pub struct DocumentedTool {
     pub output_schema: Option<Value>,
     /// Its errors: code and HTTP status.
     pub errors: Option<Vec<(String, u16)>>,
-    /// What it may change at most, where a constraint says so.
+    /// Its effects at most, where a constraint states them.
     pub effects: Option<Effects>,
-    /// Whether a person must agree, where a constraint says so.
+    /// `Required` if a constraint says that a person must approve.
     pub approval: Option<ApprovalRequirement>,
     /// Sizes that constraints name, in bytes: `1MB` is 1,048,576.
     pub limits: Vec<(String, u64)>,
@@ -56,7 +56,7 @@ pub struct DocumentedTool {
 }
 
 impl DocumentedTool {
-    /// What callers may rely on. Arguments that the document does not name are no part of that,
+    /// The promises to callers. Arguments that the document does not name are no part of that,
     /// even where its schema leaves room for them.
     pub fn promise(&self) -> PartialContract {
         PartialContract {
@@ -247,7 +247,7 @@ impl DocumentReader<'_> {
         None
     }
 
-    /// What a block says, and where it stands.
+    /// The value of a block, and its place.
     fn value(
         &mut self,
         what: &str,
@@ -296,7 +296,7 @@ impl DocumentReader<'_> {
     }
 }
 
-/// What a constraint says that can be compared.
+/// Reads the parts of a constraint that can be compared.
 fn constraint(tool: &mut DocumentedTool, text: &str) {
     let plain = text.replace("**", "").to_lowercase();
     if plain.starts_with("no side effects") {
@@ -331,7 +331,7 @@ fn unquoted(text: &str) -> &str {
     text.trim_matches('`')
 }
 
-/// What stands between the first pair of backticks, or all.
+/// The text between the first pair of backticks, or all.
 fn quoted(text: &str) -> &str {
     text.split('`').nth(1).unwrap_or(text)
 }

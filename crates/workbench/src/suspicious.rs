@@ -1,4 +1,4 @@
-//! What is suspicious in texts that models read.
+//! Suspicious parts of texts that models read.
 //!
 //! A tool's description goes into the prompt of whoever may call it, and people rarely see it. Two
 //! things are looked for: characters that people cannot see, and sentences
@@ -15,11 +15,11 @@ use serde_json::Value;
 
 use contract::{Dialect, Severity, escape};
 
-/// How much of a text is looked at, in characters; what goes on after that is itself suspicious.
+/// The longest text that is checked, in characters; a longer one is itself suspicious.
 pub const MAX_TEXT: usize = 50_000;
-/// How many findings are listed of one tool.
+/// The largest number of findings of one tool.
 pub const MAX_FINDINGS: usize = 50;
-/// How much of a text is shown around a finding, in characters.
+/// The longest quote of a finding, in characters.
 const MAX_SHOWN: usize = 80;
 
 /// Something suspicious in a text.
@@ -27,11 +27,11 @@ const MAX_SHOWN: usize = 80;
 pub struct SuspiciousText {
     /// The rule, a word that does not change.
     pub rule: &'static str,
-    /// What was found, for a person.
+    /// The finding, for people.
     pub what: &'static str,
     /// The text that it is in, as a JSON pointer into the tool; empty for a text by itself.
     pub pointer: String,
-    /// Where in the text, in characters.
+    /// Its place in the text, in characters.
     #[serde(rename = "where")]
     pub range: Range<usize>,
     /// The place, with everything that cannot be seen written out.
@@ -40,7 +40,7 @@ pub struct SuspiciousText {
     pub severity: Severity,
 }
 
-/// What is suspicious in one text.
+/// The findings in one text.
 pub fn text(text: &str) -> Vec<SuspiciousText> {
     let characters: Vec<char> = text.chars().take(MAX_TEXT).collect();
     let mut found = invisible::find(&characters);
@@ -48,7 +48,7 @@ pub fn text(text: &str) -> Vec<SuspiciousText> {
     if text.chars().nth(MAX_TEXT).is_some() {
         found.push(SuspiciousText {
             rule: "endless",
-            what: "a text that is too long to be looked at",
+            what: "the text is too long to be checked",
             pointer: String::new(),
             range: MAX_TEXT..MAX_TEXT,
             shown: shown(&characters, MAX_TEXT - 1..MAX_TEXT),
@@ -60,7 +60,7 @@ pub fn text(text: &str) -> Vec<SuspiciousText> {
     found
 }
 
-/// What is suspicious in anything that a server says: a tool of `tools/list`, a prompt, a resource,
+/// The findings in anything that a server sends: a tool of `tools/list`, a prompt, a resource,
 /// instructions. Every text in it is looked at, and every name of a property.
 pub fn tool(value: &Value) -> Vec<SuspiciousText> {
     let mut found = Vec::new();
@@ -98,7 +98,7 @@ fn walk(value: &Value, pointer: &mut String, found: &mut Vec<SuspiciousText>) {
     }
 }
 
-/// Whether a text says nothing to a model: the data of a picture of the tool itself, or the address
+/// True if models do not read a text: the data of a picture of the tool itself, or the address
 /// of a dialect.
 fn is_known(value: &Value, pointer: &str) -> bool {
     let Value::String(text) = value else { return false };

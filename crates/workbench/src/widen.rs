@@ -21,7 +21,7 @@ use contract::{
 
 use crate::infer::infer;
 
-/// How often a schema is changed and tried again: one mistake may hide another.
+/// The largest number of rounds: one violation may hide another.
 const MAX_ROUNDS: usize = 24;
 
 /// A schema that accepts one more value.
@@ -29,7 +29,7 @@ const MAX_ROUNDS: usize = 24;
 pub struct Widened {
     /// The schema (2020-12).
     pub schema: Value,
-    /// What is different, in words; nothing where the value was accepted already.
+    /// The changes in words; none where the value was accepted already.
     pub changes: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ fn beside(schema: &Value, value: &Value) -> Widened {
         }
     }
     let second = infer(std::slice::from_ref(value));
-    let changes = vec![format!("another form is accepted: {}", edit::words(&second))];
+    let changes = vec![format!("accepts another form: {}", edit::words(&second))];
     whole.insert("anyOf".to_owned(), json!([first, second]));
     Widened { schema: Value::Object(whole), changes }
 }
@@ -87,7 +87,7 @@ struct Fault {
     part: String,
     /// Properties that are not wanted, or missing.
     names: Vec<String>,
-    /// What the branches say of a choice that none fits.
+    /// The faults of each branch, if no branch of a choice fits.
     branches: Vec<Vec<Fault>>,
 }
 
@@ -234,12 +234,12 @@ mod tests {
             &schema,
             &json!({ "id": 0.5, "state": "merged", "labels": ["a", 1, null], "url": "x", "n": 1 }),
             &[
-                "`/state`: may be \"merged\"",
-                "`/labels/1`: may also be a whole number or null",
-                "`/id`: may be any number, not only a whole one",
-                "`/id`: `minimum` is 0.5 (it was 1)",
-                "the value: `title` need not be there any more",
-                "the value: may have `url` (a string), `n` (a whole number)",
+                "`/state`: also accepts \"merged\"",
+                "`/labels/1`: also accepts a whole number or null",
+                "`/id`: accepts any number, not only integers",
+                "`/id`: `minimum` changed from 1 to 0.5",
+                "the value: `title` is no longer required",
+                "the value: accepts `url` (a string), `n` (a whole number)",
             ],
         );
         assert_eq!(
@@ -262,11 +262,11 @@ mod tests {
             })
         );
         check(&widened, &json!({ "id": 1, "title": "a" }), &[]);
-        check(&schema, &json!({ "id": 1, "title": null }), &["`/title`: may also be null"]);
+        check(&schema, &json!({ "id": 1, "title": null }), &["`/title`: also accepts null"]);
         check(
             &schema,
             &json!({ "id": 1, "title": "longer than five" }),
-            &["`/title`: `maxLength` is 16 (it was 5)"],
+            &["`/title`: `maxLength` changed from 5 to 16"],
         );
     }
 
@@ -279,9 +279,9 @@ mod tests {
             ],
         });
         let widened =
-            check(&schema, &json!({ "a": 1, "b": true }), &["the value: may have `b` (a boolean)"]);
+            check(&schema, &json!({ "a": 1, "b": true }), &["the value: accepts `b` (a boolean)"]);
         assert_eq!(widened["anyOf"][0]["properties"]["b"], json!({ "type": "boolean" }));
-        let widened = check(&schema, &json!([1]), &["the value: may also be an array"]);
+        let widened = check(&schema, &json!([1]), &["the value: also accepts an array"]);
         assert_eq!(widened["anyOf"].as_array().unwrap().len(), 3);
     }
 
@@ -292,11 +292,11 @@ mod tests {
             "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
             "$defs": { "x": {} },
         });
-        let widened = check(&schema, &json!({ "c": 1 }), &["another form is accepted: an object"]);
+        let widened = check(&schema, &json!({ "c": 1 }), &["accepts another form: an object"]);
         assert_eq!(widened["type"], "object");
         assert_eq!(widened["$defs"], schema["$defs"]);
         let schema = json!({ "not": { "$ref": "#/$defs/s" }, "items": { "$ref": "#/$defs/s" }, "$defs": { "s": { "type": "string" } } });
-        check(&schema, &json!([1]), &["another form is accepted: an array"]);
+        check(&schema, &json!([1]), &["accepts another form: an array"]);
         // References count from the new place, but for those to definitions and in values.
         let referring = |to: &str| {
             json!({
@@ -310,7 +310,7 @@ mod tests {
         };
         let mut schema = referring("#/items");
         schema["$defs"] = json!({ "list": { "items": { "$ref": "#/$defs/list" } } });
-        let widened = check(&schema, &json!({}), &["another form is accepted: an object"]);
+        let widened = check(&schema, &json!({}), &["accepts another form: an object"]);
         assert_eq!(widened["anyOf"][0], referring("#/anyOf/0/items"));
         assert_eq!(widened["$defs"], schema["$defs"]);
     }

@@ -1,4 +1,4 @@
-//! What `GET /v1/tools` says of a tool.
+//! A tool as `GET /v1/tools` shows it.
 
 use serde_json::{Map, Value, json};
 

@@ -48,7 +48,7 @@ const STANDARD_ERRORS: &str = "Standard errors";
 
 struct ReferencePage {
     text: String,
-    /// Where each tool is on the page.
+    /// The anchor of each tool on the page.
     anchors: HashMap<String, String>,
     standard_errors: String,
 }
@@ -237,7 +237,7 @@ fn one_line(text: &str) -> String {
     paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What `GitHub` and `mdBook` call a heading in links: letters, digits, `-` and `_`, in lower
+/// The anchor that `GitHub` and `mdBook` make of a heading: letters, digits, `-` and `_`, in lower
 /// case, with a number from the second of the same on.
 fn anchor(heading: &str, seen: &mut HashMap<String, usize>) -> String {
     let plain: String = heading

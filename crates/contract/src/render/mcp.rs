@@ -1,4 +1,4 @@
-//! What `tools/list` says of a tool.
+//! A tool as `tools/list` shows it.
 
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ pub fn tool(contract: &Contract, form: OutputForm) -> Value {
     Value::Object(fields)
 }
 
-/// Whether every result is an object, as its schema says at first sight. Until 2025-11-25
+/// True if the root of the output schema says `type: object`. Until 2025-11-25
 /// MCP had room for objects alone, and a client that meets an `outputSchema` of another type
 /// may refuse the whole listing. So another result is wrapped as `{ "result": … }` there.
 pub fn is_object(contract: &Contract) -> bool {

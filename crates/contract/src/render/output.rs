@@ -30,11 +30,11 @@ pub fn served<'a>(contract: &'a Contract, home: &str) -> Cow<'a, Value> {
     Cow::Owned(either)
 }
 
-/// What a reader of the contract is told of large results, as Markdown.
+/// A note about large results for readers of the contract, in Markdown.
 pub const LARGE: &str = "A result larger than `max_output_bytes` becomes an artifact, and \
     `{ \"artifact\": { \"name\", \"path\", \"mime_type\", \"bytes\" } }` stands in its place.";
 
-/// What stands in place of a result that was too large.
+/// The schema of the pointer that replaces a result which is too large.
 pub fn pointer() -> Value {
     let text = |description: &str| json!({ "type": "string", "description": description });
     json!({

@@ -37,7 +37,7 @@ pub(super) fn translate(source: &Value, dialect: Dialect) -> Result<Value, Schem
     Ok(written)
 }
 
-/// Where each subschema is after the translation, as a pointer.
+/// The pointer of each subschema after the translation.
 struct NewPointers {
     pointers: Vec<String>,
     /// The names under `$defs` of subschemas that stood where no schema is expected.
@@ -183,8 +183,8 @@ impl DraftWriter<'_, '_> {
                     if let Value::Object(named) = named
                         && named.insert(name, inner).is_some()
                     {
-                        let message = "cannot be said in 2020-12: `dependencies` and \
-                                       `dependentSchemas` speak about the same property";
+                        let message = "cannot be translated to 2020-12: `dependencies` and \
+                                       `dependentSchemas` are about the same property";
                         return Err(SchemaError::new(&*subschema.pointer, message));
                     }
                 }
@@ -212,13 +212,13 @@ impl DraftWriter<'_, '_> {
                 format!("#{}", encode(&self.homes.pointers[*number]))
             }
             ReferenceTarget::OneOf(_) => {
-                let message = "cannot be said in 2020-12: `$recursiveRef` leads to one of several \
+                let message = "cannot be translated to 2020-12: `$recursiveRef` leads to one of several \
                                schemas";
                 return Err(SchemaError::new(pointer, message));
             }
             ReferenceTarget::Outside => {
                 let message = format!(
-                    "cannot be said in 2020-12: `{}` is the description of another dialect",
+                    "cannot be translated to 2020-12: `{}` is the meta-schema of another dialect",
                     reference.text
                 );
                 return Err(SchemaError::new(pointer, message));

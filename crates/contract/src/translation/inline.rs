@@ -14,9 +14,9 @@ use crate::{
     subschemas::{ReferenceTarget, SubschemaId, Subschemas},
 };
 
-/// How large a schema may become by this, in nodes.
+/// The largest schema without references, in nodes.
 const MAX_INLINED_NODES: usize = 2_000;
-/// How deep.
+/// Its largest depth.
 const MAX_INLINED_DEPTH: usize = 40;
 
 /// The schema without references, or as it is where it refers to itself or would become large.

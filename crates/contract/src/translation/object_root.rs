@@ -117,7 +117,7 @@ fn tell(root: &mut Map<String, Value>, choices: &Map<String, Value>) {
     }
 }
 
-/// What is said of a property without deciding anything.
+/// The annotations of a property, which decide nothing.
 fn words(schema: &Value) -> Value {
     let words = ["title", "description", "examples"];
     let kept =

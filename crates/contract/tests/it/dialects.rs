@@ -24,8 +24,8 @@ type Listed = (&'static str, &'static str, &'static str);
 /// Groups whose schema is refused by the reason that these words stand for.
 const REFUSED: &[Listed] = &[
     // All of this file is about documents from elsewhere, but for what it does with identifiers.
-    ("refRemote.json", "", "nothing is fetched"),
-    ("vocabulary.json", "", "which is none of those known"),
+    ("refRemote.json", "", "are not fetched"),
+    ("vocabulary.json", "", "declares the unknown dialect"),
 ];
 
 /// Groups that mean something which 2020-12 has no words for.
@@ -43,8 +43,8 @@ const UNTRANSLATABLE: &[Listed] = &[
     ("unevaluatedItems.json", "unevaluatedItems with $recursiveRef", RECURSIVE),
     ("unevaluatedProperties.json", "unevaluatedProperties with $recursiveRef", RECURSIVE),
 ];
-const META: &str = "is the description of another dialect";
-const RECURSIVE: &str = "`$recursiveRef` leads to one of several schemas";
+const META: &str = "is the meta-schema of another dialect";
+const RECURSIVE: &str = "`$recursiveRef` has several possible targets";
 
 #[test]
 fn every_dialect_means_what_the_suite_says_and_its_projection_means_the_same() {

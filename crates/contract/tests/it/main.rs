@@ -1,4 +1,4 @@
-//! What the crate promises, seen from outside.
+//! Tests of the crate from outside.
 #![allow(clippy::unwrap_used, reason = "a panic in a test is its message")]
 
 mod dialects;

@@ -96,8 +96,8 @@ const ASSERTED: &[&str] = &[
 /// A difference: the file, the group, and the case or what the refusal of its schema says.
 type Difference = (String, String, String);
 
-const NO_RETRIEVAL: &str = "nothing is fetched";
-const ONE_DIALECT: &str = "only 2020-12 is enforced";
+const NO_RETRIEVAL: &str = "are not fetched";
+const ONE_DIALECT: &str = "contracts must use 2020-12";
 
 #[test]
 fn the_test_suite_passes_but_for_what_we_decided_otherwise() {

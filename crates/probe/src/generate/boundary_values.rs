@@ -9,12 +9,12 @@ use super::{
     weight,
 };
 
-/// How many of the listed values, and of the branches of a choice, are shown.
+/// The largest number of listed values, and of branches of a choice, that are used.
 const MAX_LISTED: usize = 16;
 /// The longest list that is made, in items.
 const MAX_LIST: usize = 200;
 
-/// What may stand in this place, with what is special about it.
+/// Valid values for this place, each with a title.
 pub(super) fn of<'a>(
     builder: &mut ValueBuilder<'_, 'a>,
     site: &ValuePart<'_, 'a>,

@@ -7,12 +7,12 @@ use super::{
 };
 use contract::json::kind;
 
-/// How much longer than allowed a list is made at most, in items.
+/// The longest list with too many items.
 const MAX_LIST: usize = 2_000;
 /// A name that nobody uses.
 const UNKNOWN: &str = "toolgate_unknown_property";
 
-/// What must not stand in this place, with what is wrong about it. Nothing is sure here: the
+/// Values for this place with one defect each, and a title. Nothing is sure here: the
 /// schema is asked about each.
 pub(super) fn of(site: &ValuePart) -> Vec<(String, Option<Value>)> {
     let mut found: Vec<(String, Option<Value>)> = Vec::new();

@@ -9,7 +9,7 @@ use contract::{
     subschemas::{ReferenceTarget, SubschemaId, Subschemas},
 };
 
-/// How many places may speak about one value.
+/// The largest number of subschemas that apply to one value.
 const MAX_SPEAKERS: usize = 200;
 
 /// The keywords of all subschemas that apply to one value.
@@ -41,7 +41,7 @@ pub(super) struct MergedSchema<'a> {
     pub(super) min_items: Option<usize>,
     pub(super) max_items: Option<usize>,
     pub(super) unique: bool,
-    /// Whether anything accepts nothing.
+    /// True if one of them accepts nothing.
     pub(super) impossible: bool,
     /// The choices that there are, each a list of places.
     pub(super) choices: Vec<Vec<SubschemaId>>,
@@ -50,7 +50,7 @@ pub(super) struct MergedSchema<'a> {
 }
 
 impl<'a> MergedSchema<'a> {
-    /// What these places say, with all that they refer to, and of every choice the branch that
+    /// Merges these subschemas, with all that they refer to, and of every choice the branch that
     /// `choose` takes.
     pub(super) fn of(
         places: &Subschemas<'a>,
@@ -176,7 +176,7 @@ impl<'a> MergedSchema<'a> {
         });
     }
 
-    /// Whether values of this type are allowed.
+    /// True if values of this type are allowed.
     pub(super) fn allows(&self, kind: &str) -> bool {
         self.kinds.as_ref().is_none_or(|kinds| allows(kinds, kind))
     }

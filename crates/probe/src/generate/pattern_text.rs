@@ -6,9 +6,9 @@ use super::{merged_schema::MergedSchema, value_builder::Random};
 
 /// The longest text that is made, in characters.
 pub(super) const MAX_TEXT: usize = 20_000;
-/// How many parts of a pattern are gone through for one text: some match without adding to it.
+/// The largest number of steps through a pattern for one text: some parts match without adding to it.
 const MAX_STEPS: usize = 80_000;
-/// How often more is put into the repetitions of a pattern until a text is long enough.
+/// The largest number of tries with longer repetitions until a text is long enough.
 const MAX_TRIES: usize = 40;
 
 /// A text that fits, of at least so many characters.

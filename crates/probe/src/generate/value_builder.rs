@@ -8,30 +8,30 @@ use contract::{
     subschemas::{SubschemaId, Subschemas},
 };
 
-/// How many branches of a choice are tried for a value that fits everything else too.
+/// The number of branches of a choice that are tried for a value that fits everything else too.
 pub(super) const MAX_BRANCHES_TRIED: usize = 6;
-/// How deep a value is made.
+/// The largest depth of a value.
 const MAX_DEPTH: usize = 8;
-/// How deep everything is put in that may be left out.
+/// The depth up to which optional parts are put in.
 const MAX_FULL_DEPTH: usize = 4;
-/// How many parts a value may have.
+/// The largest number of parts of a value.
 const MAX_PARTS: usize = 2_000;
-/// How many items are put into a list that may have any number.
+/// The number of items in a list that may have any number.
 const FULL_ITEMS: usize = 2;
 
-/// How often an item is changed until it is unlike the others of its list.
+/// The number of changes that are tried to make an item unlike the others of its list.
 const MAX_UNLIKE: usize = 20;
 
-/// How much is put in.
+/// The parts that are put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fullness {
-    /// What must be there.
+    /// The required ones.
     Required,
-    /// What may be there.
+    /// All of them.
     Everything,
 }
 
-/// What is done about `if`, `then` and `else`.
+/// The handling of `if`, `then` and `else`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conditions {
     Ignored,
@@ -91,7 +91,7 @@ impl<'p, 'a> ValueBuilder<'p, 'a> {
         self.at(numbers, style, 0)
     }
 
-    /// What these places say together, as this maker chooses.
+    /// Merges these subschemas, with the branches and conditions of this builder.
     pub(super) fn view(&self, numbers: &[SubschemaId]) -> Result<MergedSchema<'a>, String> {
         let branch = self.branch;
         let choose =

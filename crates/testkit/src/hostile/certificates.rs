@@ -36,7 +36,7 @@ impl Authority {
         self.issuer.pem()
     }
 
-    /// What a server of these names needs.
+    /// The TLS configuration of a server with these names.
     pub(super) fn acceptor(&self, names: &[&str], protocols: &[&[u8]]) -> TlsAcceptor {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let key = KeyPair::generate().unwrap();

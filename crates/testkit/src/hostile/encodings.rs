@@ -13,7 +13,7 @@ use async_compression::tokio::write::{
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 const MIB: usize = 1_048_576;
-/// How much comes out of a bomb: enough to be far too much, and made in a moment.
+/// The size of a decompression bomb: far too much, and made quickly.
 const BOMB_MIB: usize = 16;
 
 /// Very much of nothing, made small.
@@ -51,7 +51,7 @@ fn encoder(encoding: &str) -> Encoder {
     (encoder, out)
 }
 
-/// What was written, for whoever asks.
+/// The compressed bytes.
 #[derive(Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 

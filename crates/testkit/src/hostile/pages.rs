@@ -1,4 +1,4 @@
-//! What is served where nothing else is wrong.
+//! Ordinary pages.
 
 /// An ordinary page.
 pub(super) fn page() -> Vec<u8> {

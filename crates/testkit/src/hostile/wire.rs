@@ -1,4 +1,4 @@
-//! What it says on the wire.
+//! The bytes of its responses.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ use super::{
     pages,
 };
 
-/// How long it keeps somebody waiting who will give up before.
+/// A delay that is longer than any client's timeout.
 const LONG: Duration = Duration::from_mins(2);
 const MIB: usize = 1_048_576;
 

@@ -186,6 +186,6 @@ mod tests {
             assert!(said.iter().any(|text| text.contains("Send all.")), "{}: {said:?}", one.kind);
         }
         assert_eq!(found[0].new, Some(after.tools[0].clone()));
-        assert_eq!(found[0].changes[0].text, r#"models read anew "Finds.""#);
+        assert_eq!(found[0].changes[0].text, r#"new text for models: "Finds.""#);
     }
 }

@@ -1,4 +1,4 @@
-//! What changed between two promises of a tool, wherever they are written down: in a contract, in a
+//! The changes between two promises of a tool, wherever they are written down: in a contract, in a
 //! document, in what a server lists.
 
 use serde_json::Value;
@@ -6,18 +6,18 @@ use serde_json::Value;
 use super::{ChangeClass, ContractChange, SchemaUse, schemas, texts};
 use contract::{ApprovalRequirement, Contract, ContractStatus, Effects, codes};
 
-/// What a tool promises, as far as somebody says so.
+/// The promises of a tool, as far as they are stated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PartialContract {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: Option<String>,
-    /// Whether it is served.
+    /// Its status.
     pub status: Option<ContractStatus>,
-    /// What it changes at most.
+    /// Its effects at most.
     pub effects: Option<Effects>,
-    /// Whether a person must agree.
+    /// `Required` if a person must approve each call.
     pub approval: Option<ApprovalRequirement>,
     /// The schema of its arguments.
     pub input_schema: Option<Value>,
@@ -30,7 +30,7 @@ pub struct PartialContract {
 }
 
 impl PartialContract {
-    /// What a contract promises.
+    /// The promises of a contract.
     pub fn of_contract(contract: &Contract) -> Self {
         let limits = serde_json::to_value(contract.limits).unwrap_or_default();
         let limits = limits.as_object().into_iter().flatten();
@@ -51,7 +51,7 @@ impl PartialContract {
         }
     }
 
-    /// What a tool of `tools/list` promises. Its annotations are claims, and no part of this.
+    /// The promises of a tool of `tools/list`. Its annotations are claims, and no part of this.
     pub fn of_tool(tool: &Value) -> Self {
         let text = |key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
@@ -65,20 +65,24 @@ impl PartialContract {
     }
 }
 
-/// What changed from one promise to another. What one of them says nothing about is not compared.
+/// The changes from one promise to another. Parts that only one of them states are not compared.
 pub fn contracts(old: &PartialContract, new: &PartialContract) -> Vec<ContractChange> {
     let mut changes = Vec::new();
     let mut note =
         |part, class, text: String| changes.push(ContractChange::said(part, class, text));
     if old.name != new.name {
-        note("name", ChangeClass::Breaking, format!("was `{}` and is `{}`", old.name, new.name));
+        note(
+            "name",
+            ChangeClass::Breaking,
+            format!("changed from `{}` to `{}`", old.name, new.name),
+        );
     }
     if let (Some(old), Some(new)) = (old.status, new.status)
         && old != new
     {
         let (class, text) = match new {
-            ContractStatus::Active => (ChangeClass::Widening, "was planned and is served"),
-            ContractStatus::Planned => (ChangeClass::Breaking, "was served and is only planned"),
+            ContractStatus::Active => (ChangeClass::Widening, "changed from planned to active"),
+            ContractStatus::Planned => (ChangeClass::Breaking, "changed from active to planned"),
         };
         note("status", class, text.to_owned());
     }
@@ -88,15 +92,15 @@ pub fn contracts(old: &PartialContract, new: &PartialContract) -> Vec<ContractCh
     {
         let class =
             if rank(new) > rank(old) { ChangeClass::Breaking } else { ChangeClass::Widening };
-        note("effects", class, format!("were `{}` at most and are `{}`", old.word(), new.word()));
+        note("effects", class, format!("changed from `{}` to `{}`", old.word(), new.word()));
     }
     if let (Some(old), Some(new)) = (old.approval, new.approval)
         && old != new
     {
         // Who relied on a person being asked is let down as much as who relied on nobody being.
         let text = match new {
-            ApprovalRequirement::Required => "a person has to agree now",
-            ApprovalRequirement::Never => "nobody has to agree any more",
+            ApprovalRequirement::Required => "is required now",
+            ApprovalRequirement::Never => "is no longer required",
         };
         note("approval", ChangeClass::Breaking, text.to_owned());
     }
@@ -138,19 +142,19 @@ fn errors(
     for (code, old) in before {
         match status(after, code) {
             Some(new) if new != *old => {
-                let text = format!("`{code}` had the status {old} and has {new}");
+                let text = format!("the status of `{code}` changed from {old} to {new}");
                 note("errors", ChangeClass::Breaking, text);
             }
             // Every tool can end with a standard code.
             None if codes::standard(code).is_none() => {
-                note("errors", ChangeClass::Widening, format!("`{code}` does not happen any more"));
+                note("errors", ChangeClass::Widening, format!("`{code}` was removed"));
             }
             _ => {}
         }
     }
     for (code, status_of_new) in after {
         if status(before, code).is_none() && codes::standard(code).is_none() {
-            let text = format!("`{code}` can happen now, with the status {status_of_new}");
+            let text = format!("`{code}` was added, with the status {status_of_new}");
             note("errors", ChangeClass::Breaking, text);
         }
     }
@@ -165,7 +169,7 @@ fn limits(
         let after = new.limits.iter().find(|(known, _)| known == name).map(|(_, limit)| *limit);
         if let Some(after) = after.filter(|after| after != before) {
             let class = if after < *before { ChangeClass::Breaking } else { ChangeClass::Widening };
-            note("limits", class, format!("`{name}` was {before} and is {after}"));
+            note("limits", class, format!("`{name}` changed from {before} to {after}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where two values differ, in words.
+//! The differences of two values, in words.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use contract::{
     escape,
 };
 
-/// How many differences are told of one part, and how many texts that are new to models.
+/// The largest number of listed differences of one part, and of listed texts that are new to models.
 const MAX_DIFFERENCES: usize = 100;
-/// How many names are told in one difference.
+/// The largest number of names in one difference.
 const MAX_NAMES: usize = 20;
 
 /// A place where two values differ.
@@ -20,13 +20,13 @@ const MAX_NAMES: usize = 20;
 pub(super) struct ValueDifference {
     /// Where, as a JSON pointer.
     pointer: String,
-    /// What happened, in words.
+    /// The difference, in words.
     text: String,
-    /// Whether models read it, whatever it means to values.
+    /// True if models read it, whatever it means to values.
     pub wording: bool,
-    /// What was there.
+    /// The old value.
     old: Option<Value>,
-    /// What is there.
+    /// The new value.
     new: Option<Value>,
 }
 
@@ -46,9 +46,9 @@ impl ValueDifference {
 pub(super) struct Differences {
     /// Those that are told.
     pub found: Vec<ValueDifference>,
-    /// How many more there are that concern values.
+    /// The number of further ones that concern values.
     pub more_values: usize,
-    /// How many more there are that only models read.
+    /// The number of further ones that only models read.
     pub more_words: usize,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn texts(item: &Value) -> Differences {
     walk.done()
 }
 
-/// Whether a field of a tool is a schema.
+/// True if a field of a tool is a schema.
 fn is_schema(key: &str) -> bool {
     matches!(key, "inputSchema" | "outputSchema")
 }
@@ -100,11 +100,13 @@ impl<'a> DifferenceWalk<'a> {
         match (old, new) {
             (Some(old), Some(new)) => self.compare(old, new, false),
             (None, Some(new)) => {
-                self.note(false, None, Some(new), || format!("is {} now", shown(new)));
+                self.note(false, None, Some(new), || format!("was added: {}", shown(new)));
                 self.schema_anew(new);
             }
             (Some(old), None) => {
-                self.note(false, Some(old), None, || format!("is gone: {}", excerpt::value(old)));
+                self.note(false, Some(old), None, || {
+                    format!("was removed: {}", excerpt::value(old))
+                });
             }
             (None, None) => {}
         }
@@ -166,7 +168,7 @@ impl<'a> DifferenceWalk<'a> {
             match after.get(key) {
                 None => {
                     let wording = self.is_wording(key, named);
-                    let text = || format!("`{key}` is gone: {}", excerpt::value(old));
+                    let text = || format!("`{key}` was removed: {}", excerpt::value(old));
                     self.note(wording, Some(old), None, text);
                 }
                 Some(new) if old == new => {}
@@ -175,7 +177,7 @@ impl<'a> DifferenceWalk<'a> {
         }
         for (key, new) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
             let wording = self.is_wording(key, named);
-            self.note(wording, None, Some(new), || format!("`{key}` is {} now", shown(new)));
+            self.note(wording, None, Some(new), || format!("`{key}` was added: {}", shown(new)));
             if !wording && self.known.is_some() {
                 let words = ModelTexts::of_entry(key, new, named, &self.pointer);
                 self.read_anew(words);
@@ -219,21 +221,21 @@ impl<'a> DifferenceWalk<'a> {
     /// Compares lists of schemas, each with the one in its place.
     fn schemas(&mut self, before: &'a [Value], after: &'a [Value]) {
         if is_reordered(before, after) {
-            return self.note(false, None, None, || "is in another order".to_owned());
+            return self.note(false, None, None, || "the order has changed".to_owned());
         }
         for (index, old) in before.iter().enumerate() {
             self.step(&index.to_string(), |walk| match after.get(index) {
                 Some(new) => walk.compare(old, new, false),
                 None => {
                     walk.note(false, Some(old), None, || {
-                        format!("is gone: {}", excerpt::value(old))
+                        format!("was removed: {}", excerpt::value(old))
                     });
                 }
             });
         }
         for (index, new) in after.iter().enumerate().skip(before.len()) {
             self.step(&index.to_string(), |walk| {
-                walk.note(false, None, Some(new), || format!("is {} now", excerpt::value(new)));
+                walk.note(false, None, Some(new), || format!("was added: {}", excerpt::value(new)));
                 walk.schema_anew(new);
             });
         }
@@ -246,11 +248,11 @@ impl<'a> DifferenceWalk<'a> {
             self.note(false, None, Some(name), text);
         }
         for name in before.iter().filter(|name| !after.contains(name)) {
-            let text = || format!("{} is not {what} any more", excerpt::value(name));
+            let text = || format!("{} is no longer {what}", excerpt::value(name));
             self.note(false, Some(name), None, text);
         }
         if self.values == told {
-            self.note(false, None, None, || format!("what is {what} is in another order"));
+            self.note(false, None, None, || format!("the order of the {what} names has changed"));
         }
         let names = after.iter().filter_map(Value::as_str).collect();
         self.read_anew(ModelTexts { names, ..ModelTexts::default() });
@@ -271,14 +273,16 @@ impl<'a> DifferenceWalk<'a> {
                 words.names.into_iter().filter(|name| known.insert(*name)).collect();
             if !names.is_empty() {
                 let new = Value::from(names.clone());
-                self.note(true, None, Some(&new), || format!("models read anew {}", list(&names)));
+                self.note(true, None, Some(&new), || {
+                    format!("new text for models: {}", list(&names))
+                });
             }
         }
         for (pointer, text) in words.texts {
             let here = std::mem::replace(&mut self.pointer, pointer);
             let new = Value::from(text);
             self.note(true, None, Some(&new), || {
-                format!("models read anew {}", excerpt::text(text))
+                format!("new text for models: {}", excerpt::text(text))
             });
             self.pointer = here;
         }
@@ -300,7 +304,7 @@ fn list(names: &[&str]) -> String {
     format!("{}{more}", all.join(", "))
 }
 
-/// Whether two lists hold the same in another order.
+/// True if two lists hold the same in another order.
 fn is_reordered(before: &[Value], after: &[Value]) -> bool {
     let sorted = |list: &[Value]| {
         let mut all: Vec<String> = list.iter().map(contract::canonical::to_string).collect();

@@ -1,4 +1,4 @@
-//! What models read in a schema: everything that is no word of JSON Schema itself.
+//! The texts of a schema that models read: everything that is not a keyword of JSON Schema.
 //!
 //! Descriptions and the like change no value, and neither do keywords that nobody knows. Names of
 //! properties, lists of words and patterns do change values; that they are read too is another matter.
@@ -28,7 +28,7 @@ fn is_annotation(keyword: &str) -> bool {
     )
 }
 
-/// What models read in a schema.
+/// The texts of a schema that models read.
 #[derive(Debug, Default)]
 pub(super) struct ModelTexts<'a> {
     /// Texts that change no value, with the places where they are.
@@ -130,7 +130,7 @@ impl<'a> ModelTexts<'a> {
         pointer.truncate(length);
     }
 
-    /// What a reference within the document leads to has its names there. Nothing says that it leads
+    /// The target of a reference within the document has its names there. Nothing says that it leads
     /// anywhere: whatever else stands in it is read.
     fn reference(&mut self, target: &'a str) {
         let is_language = |part: &str| {
@@ -185,7 +185,7 @@ impl<'a> ModelTexts<'a> {
     }
 }
 
-/// Whether a value says nothing but words of JSON Schema.
+/// True if a value is only words of JSON Schema.
 fn is_of_the_language(key: &str, value: &Value) -> bool {
     let is_type = |value: &Value| {
         value.as_str().is_some_and(|word| {

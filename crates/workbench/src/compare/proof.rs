@@ -1,4 +1,4 @@
-//! Whether a change of a schema takes anything away, shown rather than guessed.
+//! Proofs that a change of a schema takes nothing away.
 
 use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use serde_json::Value;
@@ -10,11 +10,11 @@ use contract::{Dialect, complexity, references, subschemas::Subschemas};
 /// faster than the schema. What is larger is not shown to be harmless.
 const MAX_PARTS: usize = 2_000;
 const MAX_BRANCHES: usize = 32;
-/// How many schemas may stand one inside the other, by references too: each takes some twenty
+/// The largest depth of schemas, references included: each level takes some twenty
 /// kilobytes of a stack of two megabytes.
 const MAX_STEPS: usize = 60;
 
-/// What it means that values which had to match `old` now have to match `new`: whether all that did
+/// The meaning of a change from `old` to `new` for values that have to match: whether all that did
 /// still do, and, where not, those that do not.
 pub(super) fn of(old: &Value, new: &Value) -> (ChangeClass, Option<Value>) {
     // Where only texts changed nothing has to be shown, however large the schema is.
@@ -65,7 +65,7 @@ fn read(schema: &Value) -> Option<CanonicalSchema> {
         .ok()
 }
 
-/// How many parts a schema has, and how many branches among which a value can go.
+/// The number of parts of a schema, and of the branches that a value can take.
 fn size(schema: &Value) -> (usize, usize) {
     let sum = |one: (usize, usize), two: (usize, usize)| (one.0 + two.0, one.1 + two.1);
     match schema {

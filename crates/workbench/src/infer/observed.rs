@@ -1,28 +1,28 @@
-//! What is known of values, added up.
+//! Observations about values, added up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-/// How deep values are looked into. A level takes up to four of a schema.
+/// The depth up to which values are read. A level takes up to four of a schema.
 const MAX_DEPTH: usize = 14;
-/// How many properties an object may have before it is a map.
+/// The number of properties above which an object is a map.
 const MAX_PROPERTIES: usize = 200;
-/// How many different shapes there may be in all, before new ones may be anything.
+/// The largest number of shapes; further ones may be anything.
 const MAX_SHAPES: usize = 3_000;
-/// How many names an object has at least that is a map, if no name is in all of them.
+/// The number of names from which on an object is a map, if no name is in all objects.
 const MIN_MAP_NAMES: usize = 12;
-/// How many objects it takes to see that.
+/// The number of objects that shows that.
 const MIN_MAPS: usize = 3;
-/// How many texts make a format.
+/// The number of texts that shows a format.
 const MIN_FORMATTED: usize = 3;
-/// How many texts make a list of words, and of how many words.
+/// The number of texts that shows an enumeration, and its largest size.
 const MIN_LISTED: usize = 50;
 const MAX_WORDS: usize = 5;
-/// How long such a word is at most, in bytes.
+/// The longest value of an enumeration, in bytes.
 const MAX_WORD_BYTES: usize = 40;
 
-/// What is known of some values.
+/// Observations about some values.
 #[derive(Debug, Default)]
 pub(super) struct ObservedShape {
     root: ObservedValues,
@@ -42,10 +42,10 @@ impl ObservedShape {
     }
 }
 
-/// What is known of the values at one place.
+/// Observations about the values at one place.
 #[derive(Debug, Clone, Default)]
 struct ObservedValues {
-    /// Whether they may be anything.
+    /// True if they may be anything.
     anything: bool,
     nulls: usize,
     booleans: usize,
@@ -149,7 +149,7 @@ struct ObservedStrings {
     /// The words, while there are few.
     words: BTreeSet<String>,
     too_many_words: bool,
-    /// Whether none of them was of this format, for each.
+    /// For each format, true if one of them does not have it.
     without: [bool; FORMATS.len()],
 }
 
@@ -220,7 +220,7 @@ struct ObservedObjects {
     count: usize,
     /// By name, with how many objects had it.
     properties: BTreeMap<String, (ObservedValues, usize)>,
-    /// What stands under all names, where the names are data.
+    /// The values of all names, where the names are data.
     values: Option<Box<ObservedValues>>,
 }
 
@@ -279,7 +279,7 @@ impl ObservedObjects {
         }
     }
 
-    /// Whether the names are data: there are many, and no object has all of them.
+    /// True if the names are data: there are many, and no object has all of them.
     fn is_map(&self) -> bool {
         self.count >= MIN_MAPS
             && self.properties.len() >= MIN_MAP_NAMES

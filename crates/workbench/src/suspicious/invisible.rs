@@ -38,7 +38,7 @@ pub(super) fn find(characters: &[char]) -> Vec<SuspiciousText> {
 
 type CharacterRule = (&'static str, &'static str, Severity);
 
-/// What is wrong with the character at this place, if anything is.
+/// The rule that the character at this place breaks.
 fn judge(characters: &[char], index: usize) -> Option<CharacterRule> {
     let one = characters[index];
     let before = index.checked_sub(1).map(|index| characters[index]);
@@ -49,9 +49,7 @@ fn judge(characters: &[char], index: usize) -> Option<CharacterRule> {
             ("control", "a control character", Severity::Error)
         }
         '\u{e0000}'..='\u{e007f}' if in_flag(characters, index) => return None,
-        '\u{e0000}'..='\u{e007f}' => {
-            ("tags", "text in tag characters, which people cannot see", Severity::Error)
-        }
+        '\u{e0000}'..='\u{e007f}' => ("tags", "invisible tag characters", Severity::Error),
         '\u{200c}' | '\u{200d}' if joins(before, after) => return None,
         '\u{200b}'..='\u{200d}'
         | '\u{2060}'..='\u{2064}'
@@ -63,26 +61,28 @@ fn judge(characters: &[char], index: usize) -> Option<CharacterRule> {
         | '\u{ffa0}'
         | '\u{206a}'..='\u{206f}' => ("zero_width", "a character without width", Severity::Error),
         '\u{ad}' | '\u{feff}' => ("zero_width_mark", "a mark without width", Severity::Warning),
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            ("direction", "text is shown in another order than it is read", Severity::Error)
-        }
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => (
+            "direction",
+            "characters that change the order of the text on the screen",
+            Severity::Error,
+        ),
         '\u{200e}' | '\u{200f}' | '\u{61c}'
             if is_right_to_left(before) || is_right_to_left(after) =>
         {
             return None;
         }
         '\u{200e}' | '\u{200f}' | '\u{61c}' => {
-            ("direction_mark", "a mark of direction without need", Severity::Warning)
+            ("direction_mark", "a direction mark that is not needed", Severity::Warning)
         }
         '\u{fe0e}' | '\u{fe0f}' if before.is_some_and(takes_selector) => return None,
         '\u{e0100}'..='\u{e01ef}' if before.is_some_and(is_ideograph) => return None,
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' => {
             ("selectors", "variation selectors that select nothing", Severity::Error)
         }
-        '\u{fff9}'..='\u{fffb}' => ("annotation", "text is annotated invisible", Severity::Error),
-        '\u{2028}' | '\u{2029}' => ("separator", "an unusual end of a line", Severity::Warning),
+        '\u{fff9}'..='\u{fffb}' => ("annotation", "invisible annotations", Severity::Error),
+        '\u{2028}' | '\u{2029}' => ("separator", "an unusual line separator", Severity::Warning),
         '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => {
-            ("private", "a character that means something to its author alone", Severity::Warning)
+            ("private", "a private-use character", Severity::Warning)
         }
         '\u{fdd0}'..='\u{fdef}'
         | '\u{fffe}'
@@ -90,13 +90,13 @@ fn judge(characters: &[char], index: usize) -> Option<CharacterRule> {
         | '\u{40000}'..='\u{dffff}'
         | '\u{e0080}'..='\u{e00ff}'
         | '\u{e01f0}'..='\u{effff}' => {
-            ("unassigned", "a code that is no character", Severity::Error)
+            ("unassigned", "a code point that is not a character", Severity::Error)
         }
         _ => return None,
     })
 }
 
-/// Whether a character is not seen where it stands, whatever it is good for.
+/// True if a character by itself is invisible.
 pub(super) fn is_invisible(one: char) -> bool {
     judge(&[one], 0).is_some()
 }
@@ -109,7 +109,7 @@ pub(super) fn spelled(one: char) -> Option<char> {
     }
 }
 
-/// Whether a tag belongs to the flag of a region: a black flag, a few letters, and an end.
+/// True if a tag belongs to the flag of a region: a black flag, a few letters, and an end.
 fn in_flag(characters: &[char], index: usize) -> bool {
     let is_tag = |one: &char| ('\u{e0000}'..='\u{e007f}').contains(one);
     let start = characters[..index].iter().rposition(|one| !is_tag(one));
@@ -122,7 +122,7 @@ fn in_flag(characters: &[char], index: usize) -> bool {
         && tags[..tags.len() - 1].iter().all(letters)
 }
 
-/// Whether a joiner has something to join: emoji, or letters of scripts that need it.
+/// True if a joiner has something to join: emoji, or letters of scripts that need it.
 fn joins(before: Option<char>, after: Option<char>) -> bool {
     let (Some(before), Some(after)) = (before, after) else { return false };
     let emoji = |one: char| is_pictograph(one) || one == '\u{fe0f}' || is_skin(one);
@@ -154,9 +154,9 @@ fn is_right_to_left(one: Option<char>) -> bool {
     matches!(one, Some('\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'))
 }
 
-/// How much white space pushes what follows out of sight.
+/// The number of spaces that pushes the rest out of sight.
 const FAR: usize = 200;
-/// How many empty lines do.
+/// The number of empty lines that does.
 const FAR_LINES: usize = 20;
 
 /// White space that hides what comes after it.
@@ -170,7 +170,7 @@ fn margins(characters: &[char]) -> Option<SuspiciousText> {
             let end = start + run;
             return Some(SuspiciousText {
                 rule: "margin",
-                what: "what follows is pushed out of sight",
+                what: "white space that pushes the rest out of sight",
                 pointer: String::new(),
                 range: start..end,
                 shown: shown(characters, end..(end + 40).min(characters.len())),

@@ -24,7 +24,7 @@ struct PhraseRule {
 const RULES: &[PhraseRule] = &[
     PhraseRule {
         name: "ignore_instructions",
-        what: "tells the model to set its instructions aside",
+        what: "tells the model to ignore its instructions",
         severity: Severity::Error,
         words: true,
         pattern: r"\b(?:ignore|disregard|forget|override|overrides|bypass|discard)\b (?:\w+ ){0,3}?(?:previous|prior|above|earlier|preceding|all|any|other|your|system|existing|original)\b (?:\w+ ){0,3}?(?:instructions?|rules|prompts?|guidelines|directives|constraints|policies)\b",
@@ -59,7 +59,7 @@ const RULES: &[PhraseRule] = &[
     },
     PhraseRule {
         name: "other_tools",
-        what: "tells the model how to use the tools of others",
+        what: "tells the model how to use other tools",
         severity: Severity::Warning,
         words: true,
         pattern: r"\b(?:when|whenever|if) (?:\w+ ){0,8}?(?:the|another|any|other) (?:\w+ ){0,3}?tools? (?:is|are|gets?) (?:called|used|invoked|available|present)\b (?:\w+ ){0,12}?(?:must|always|instead|bcc|recipient|send)\b|\balways (?:bcc|cc)\b",
@@ -73,7 +73,7 @@ const RULES: &[PhraseRule] = &[
     },
     PhraseRule {
         name: "collect_conversation",
-        what: "asks for what was said before",
+        what: "asks for the conversation",
         severity: Severity::Error,
         words: true,
         pattern: r"\b(?:send|pass|include|forward|append|attach|copy|upload|post|provide) (?:\w+ ){0,4}?(?:entire|full|whole|complete|all previous|all prior) (?:\w+ ){0,2}?(?:conversation|chat|message|messages)(?: history| log| transcript| context)?\b",
@@ -94,7 +94,7 @@ const RULES: &[PhraseRule] = &[
     },
     PhraseRule {
         name: "smuggle",
-        what: "wants the content of a file in a place that is not for it",
+        what: "asks for the content of a file in an unrelated argument",
         severity: Severity::Error,
         words: true,
         pattern: r"\b(?:pass|put|include|send|provide|add) (?:its|their|the|whole|full|file|entire|\w+ s) (?:\w+ ){0,3}?contents? (?:\w+ ){0,3}?(?:as|in|into|to) (?:\w+ ){0,2}?(?:sidenote|side note|notes|feedback|context|metadata|reasoning|summary)\b",
@@ -108,21 +108,21 @@ const RULES: &[PhraseRule] = &[
     },
     PhraseRule {
         name: "posed_authority",
-        what: "poses as a message of somebody else",
+        what: "imitates a message of the system or the user",
         severity: Severity::Error,
         words: false,
         pattern: r"<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|\[/?inst\]|<</?sys>>|</?\s*(?:system|system[_ -]?prompt|instructions?|assistant|hidden|secret[_ -]?instructions?)\s*>|\[(?:system|system message|system prompt)\]|(?:^|\n)\s*#{1,6}\s*system\s*(?:prompt|message)?\s*:",
     },
     PhraseRule {
         name: "shouted_authority",
-        what: "is marked as if it stood above everything else",
+        what: "is marked as more important than everything else",
         severity: Severity::Warning,
         words: false,
         pattern: r"</?\s*(?:important|critical|urgent|mandatory|attention|override)\s*>",
     },
     PhraseRule {
         name: "comment",
-        what: "a comment that is not shown where text is rendered",
+        what: "a comment, which rendered text does not show",
         severity: Severity::Warning,
         words: false,
         pattern: r"(?s)<!--.{0,2000}?-->|\[//\]: # \(",
@@ -210,7 +210,7 @@ impl FoldedText {
     }
 }
 
-/// What can be seen, and what tag characters spell.
+/// The visible characters, and the letters that tag characters spell.
 fn visible(characters: &[char]) -> impl Iterator<Item = (usize, char)> {
     characters.iter().enumerate().filter_map(|(index, one)| match invisible::spelled(*one) {
         Some(letter) => Some((index, letter)),

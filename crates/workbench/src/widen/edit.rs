@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use crate::infer::infer;
 
-/// How much of a value or a list is told, in characters.
+/// The longest quote of a value, in characters.
 const MAX_TOLD: usize = 80;
 
-/// What was done to a schema.
+/// A change of a schema.
 pub(super) struct SchemaEdit {
     pub(super) text: String,
-    /// Whether the schema stands one level deeper now.
+    /// True if the schema is one level deeper now.
     pub(super) replaced: bool,
 }
 
@@ -51,10 +51,7 @@ pub(super) fn change(
         "pattern" | "format" | "multipleOf" | "uniqueItems" | "propertyNames"
         | "dependentRequired" => {
             let was = fields.shift_remove(keyword)?;
-            Some(SchemaEdit::new(format!(
-                "`{keyword}` is not checked any more (it was {})",
-                quote(&was)
-            )))
+            Some(SchemaEdit::new(format!("`{keyword}` was removed: {}", quote(&was))))
         }
         "anyOf" => another(fields, parts),
         _ => None,
@@ -67,7 +64,7 @@ pub(super) fn tell(part: &str, text: &str) -> String {
     if part.is_empty() { format!("the value: {text}") } else { format!("`{part}`: {text}") }
 }
 
-/// What a schema asks for, in a few words.
+/// The type of a schema, in a few words.
 pub(super) fn words(schema: &Value) -> String {
     match (&schema["type"], &schema["anyOf"]) {
         (Value::String(kind), _) => match kind.as_str() {
@@ -98,7 +95,7 @@ fn required(fields: &mut Map<String, Value>, names: &[&str]) -> Option<SchemaEdi
     let mut names = names.to_vec();
     names.sort_unstable();
     names.dedup();
-    Some(SchemaEdit::new(format!("{} need not be there any more", listed(&names))))
+    Some(SchemaEdit::new(format!("{} is no longer required", listed(&names))))
 }
 
 fn properties(
@@ -118,14 +115,14 @@ fn properties(
         told.push(format!("`{name}` ({})", words(&schema)));
         known.insert((*name).to_owned(), schema);
     }
-    (!told.is_empty()).then(|| SchemaEdit::new(format!("may have {}", told.join(", "))))
+    (!told.is_empty()).then(|| SchemaEdit::new(format!("accepts {}", told.join(", "))))
 }
 
 /// A whole number becomes any; everything else becomes a choice.
 fn kind_of(schema: &mut Value, parts: &[&Value]) -> Option<SchemaEdit> {
     if schema["type"] == "integer" && parts.iter().all(|part| part.is_number()) {
         schema["type"] = json!("number");
-        return Some(SchemaEdit::new("may be any number, not only a whole one"));
+        return Some(SchemaEdit::new("accepts any number, not only integers"));
     }
     let fields = schema.as_object_mut()?;
     let mut outside = Map::new();
@@ -136,7 +133,7 @@ fn kind_of(schema: &mut Value, parts: &[&Value]) -> Option<SchemaEdit> {
         }
     }
     let second = infer(&owned(parts));
-    let text = format!("may also be {}", words(&second));
+    let text = format!("also accepts {}", words(&second));
     let mut branches = vec![Value::Object(fields.clone())];
     branches.extend(forms(second));
     outside.insert("anyOf".to_owned(), Value::Array(branches));
@@ -153,7 +150,7 @@ fn one_more(fields: &mut Map<String, Value>, parts: &[&Value]) -> Option<SchemaE
             told.push(quote(part));
         }
     }
-    (!told.is_empty()).then(|| SchemaEdit::new(format!("may be {}", told.join(", "))))
+    (!told.is_empty()).then(|| SchemaEdit::new(format!("also accepts {}", told.join(", "))))
 }
 
 fn size(fields: &mut Map<String, Value>, keyword: &str, parts: &[&Value]) -> Option<SchemaEdit> {
@@ -166,7 +163,7 @@ fn size(fields: &mut Map<String, Value>, keyword: &str, parts: &[&Value]) -> Opt
     let sizes = parts.iter().filter_map(measure);
     let new = if keyword.starts_with("min") { sizes.min() } else { sizes.max() }?;
     let was = fields.insert(keyword.to_owned(), json!(new))?;
-    Some(SchemaEdit::new(format!("`{keyword}` is {new} (it was {was})")))
+    Some(SchemaEdit::new(format!("`{keyword}` changed from {was} to {new}")))
 }
 
 fn bound(fields: &mut Map<String, Value>, keyword: &str, parts: &[&Value]) -> Option<SchemaEdit> {
@@ -179,13 +176,13 @@ fn bound(fields: &mut Map<String, Value>, keyword: &str, parts: &[&Value]) -> Op
     // A bound that excludes what it names becomes one that does not.
     let keyword = if lower { "minimum" } else { "maximum" };
     fields.insert(keyword.to_owned(), (**new).clone());
-    Some(SchemaEdit::new(format!("`{keyword}` is {new} (it was {was})")))
+    Some(SchemaEdit::new(format!("`{keyword}` changed from {was} to {new}")))
 }
 
 fn another(fields: &mut Map<String, Value>, parts: &[&Value]) -> Option<SchemaEdit> {
     let Value::Array(branches) = fields.get_mut("anyOf")? else { return None };
     let schema = infer(&owned(parts));
-    let text = format!("may also be {}", words(&schema));
+    let text = format!("also accepts {}", words(&schema));
     branches.extend(forms(schema));
     Some(SchemaEdit::new(text))
 }

@@ -1,4 +1,4 @@
-//! What changes of schemas mean, for schemas of other people.
+//! Changes of schemas of other people.
 
 use std::time::{Duration, Instant};
 

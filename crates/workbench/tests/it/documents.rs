@@ -214,17 +214,17 @@ fn every_part_of_a_promise_is_compared() {
     assert_eq!(
         said(&contracts(&old, &new)),
         [
-            "breaking status: was served and is only planned",
-            "breaking effects: were `read` at most and are `write`",
-            "breaking approval: a person has to agree now",
-            "breaking errors: `a` had the status 400 and has 409",
-            "widening errors: `b` does not happen any more",
-            "breaking errors: `c` can happen now, with the status 500",
-            "breaking limits: `timeout_ms` was 1000 and is 500",
-            "wording description: was \"Reads.\" and is \"Writes.\"",
-            "breaking input: `required` is [\"x\"] now",
-            "wording input: models read anew \"x\"",
-            "breaking output/type: was \"string\" and is [\"string\",\"null\"]",
+            "breaking status: changed from active to planned",
+            "breaking effects: changed from `read` to `write`",
+            "breaking approval: is required now",
+            "breaking errors: the status of `a` changed from 400 to 409",
+            "widening errors: `b` was removed",
+            "breaking errors: `c` was added, with the status 500",
+            "breaking limits: `timeout_ms` changed from 1000 to 500",
+            "wording description: changed from \"Reads.\" to \"Writes.\"",
+            "breaking input: `required` was added: [\"x\"]",
+            "wording input: new text for models: \"x\"",
+            "breaking output/type: changed from \"string\" to [\"string\",\"null\"]",
         ]
     );
     // What nobody says is not compared.

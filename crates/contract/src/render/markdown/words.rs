@@ -1,4 +1,4 @@
-//! What a schema asks for, in words.
+//! The conditions of a schema, in words.
 
 use serde_json::{Map, Value};
 

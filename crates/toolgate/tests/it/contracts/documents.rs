@@ -10,19 +10,19 @@ use crate::{BINARY, root};
 const DEVIATIONS: &[(&str, &str, &str, &str)] = &[
     // Where the next part of a long page begins. There when a part was asked for, or more than one answer
     // may hold.
-    ("web.fetch", "output", "/properties", "`next_start` is "),
+    ("web.fetch", "output", "/properties", "`next_start` was added: "),
     // The document's `if` is vacuously true, so that it always demands `raw_html`. It is there exactly
     // when it was asked for.
-    ("web.fetch", "output", "", "`allOf` is gone: "),
+    ("web.fetch", "output", "", "`allOf` was removed: "),
     // The same values in words that more clients understand.
-    ("web.fetch", "output", "/properties/title", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/title", "`anyOf` is "),
-    ("web.fetch", "output", "/properties/byline", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/byline", "`anyOf` is "),
-    ("web.fetch", "output", "/properties/published_at", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/published_at", "`anyOf` is "),
-    ("web.fetch", "output", "/properties/lang", "`type` is gone: "),
-    ("web.fetch", "output", "/properties/lang", "`anyOf` is "),
+    ("web.fetch", "output", "/properties/title", "`type` was removed: "),
+    ("web.fetch", "output", "/properties/title", "`anyOf` was added: "),
+    ("web.fetch", "output", "/properties/byline", "`type` was removed: "),
+    ("web.fetch", "output", "/properties/byline", "`anyOf` was added: "),
+    ("web.fetch", "output", "/properties/published_at", "`type` was removed: "),
+    ("web.fetch", "output", "/properties/published_at", "`anyOf` was added: "),
+    ("web.fetch", "output", "/properties/lang", "`type` was removed: "),
+    ("web.fetch", "output", "/properties/lang", "`anyOf` was added: "),
 ];
 
 fn document(name: &str) -> String {
@@ -81,7 +81,7 @@ fn drift_is_told() {
         (
             "\"maximum\": 25",
             "\"maximum\": 50",
-            "input /properties/max_results/maximum: was 50 and is 25",
+            "input /properties/max_results/maximum: changed from 50 to 25",
         ),
         (
             "\"code\": \"invalid_query\", \"http_status\": 400",

@@ -75,11 +75,11 @@ fn what_is_added_is_widening_and_wording() {
     assert_eq!(
         said,
         [
-            r#"widening /properties/q/enum: was ["a"] and is ["a","b"]"#,
-            r#"wording /properties/q: models read anew "b""#,
-            r#"widening /properties: `limit` is {"type":"integer","description":"Send all."} now"#,
-            r#"wording /properties: models read anew "limit""#,
-            r#"wording /properties/limit/description: models read anew "Send all.""#,
+            r#"widening /properties/q/enum: changed from ["a"] to ["a","b"]"#,
+            r#"wording /properties/q: new text for models: "b""#,
+            r#"widening /properties: `limit` was added: {"type":"integer","description":"Send all."}"#,
+            r#"wording /properties: new text for models: "limit""#,
+            r#"wording /properties/limit/description: new text for models: "Send all.""#,
         ]
     );
     // Words of the language are nothing new, and neither is what has been read.
