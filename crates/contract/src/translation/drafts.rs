@@ -212,8 +212,8 @@ impl DraftWriter<'_, '_> {
                 format!("#{}", encode(&self.homes.pointers[*number]))
             }
             ReferenceTarget::OneOf(_) => {
-                let message = "cannot be translated to 2020-12: `$recursiveRef` leads to one of several \
-                               schemas";
+                let message = "cannot be translated to 2020-12: `$recursiveRef` has several possible \
+                               targets";
                 return Err(SchemaError::new(pointer, message));
             }
             ReferenceTarget::Outside => {
