@@ -43,14 +43,14 @@ codes! {
     RATE_LIMITED = "rate_limited", 429, "The caller has called this tool too often.";
     INTERNAL = "internal", 500, "The tool failed in a way that its contract does not declare.";
     INTERRUPTED = "interrupted", 500, "The server stopped while the call ran; it may or may not have taken effect.";
-    INVALID_OUTPUT = "invalid_output", 502, "The tool's result does not match its contract and was quarantined.";
+    INVALID_OUTPUT = "invalid_output", 502, "The tool's output does not match its contract and was quarantined.";
     UNAVAILABLE = "unavailable", 503, "The call needs something that cannot be reached: an upstream server, or the server's own storage.";
     TIMEOUT = "timeout", 504, "The call took longer than its limit.";
 }
 
 /// The text of `invalid_output` where the result could not be quarantined either.
 pub const NOT_QUARANTINED: &str =
-    "The tool's result does not match its contract and could not be quarantined.";
+    "The tool's output does not match its contract and could not be quarantined.";
 
 /// The standard code of that name.
 pub fn standard(code: &str) -> Option<StandardCode> {

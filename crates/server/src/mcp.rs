@@ -36,6 +36,7 @@ use gate::Gate;
 use tokio::sync::Semaphore;
 
 pub use library::{CompletionRequest, EmptyLibrary, Library, LibraryError};
+pub use session::{DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_IDLE};
 pub use settings::McpSettings;
 pub use stdio::serve as serve_stdio;
 

@@ -219,6 +219,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The idle time after which a session ends, unless the settings say otherwise.
+pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_mins(30);
+/// The largest number of sessions, unless the settings say otherwise.
+pub const DEFAULT_MAX_SESSIONS: usize = 10_000;
+
 /// All the sessions of the HTTP door, bounded in number and in idle time.
 pub(crate) struct Sessions {
     all: RwLock<HashMap<Box<str>, Arc<Session>>>,

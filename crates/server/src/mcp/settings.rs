@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::session::{DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_IDLE};
+
 /// The settings of the MCP doors.
 #[derive(Clone)]
 pub struct McpSettings {
@@ -41,8 +43,8 @@ impl McpSettings {
         Self {
             page_size: 250,
             list_ttl: Duration::from_mins(1),
-            max_sessions: 10_000,
-            session_idle: Self::DEFAULT_SESSION_IDLE,
+            max_sessions: DEFAULT_MAX_SESSIONS,
+            session_idle: DEFAULT_SESSION_IDLE,
             task_after: Duration::from_secs(5),
             task_ttl: Duration::from_hours(720),
             task_poll: Duration::from_millis(500),

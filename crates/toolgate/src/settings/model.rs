@@ -406,14 +406,14 @@ pub struct McpSection {
 
 /// The idle time of a session, in milliseconds: the server's own default.
 #[allow(clippy::cast_possible_truncation, reason = "half an hour")]
-const SESSION_IDLE_MS: u64 = server::mcp::McpSettings::DEFAULT_SESSION_IDLE.as_millis() as u64;
+const SESSION_IDLE_MS: u64 = server::mcp::DEFAULT_SESSION_IDLE.as_millis() as u64;
 
 impl Default for McpSection {
     fn default() -> Self {
         Self {
             page_size: 250,
             list_ttl_ms: 60_000,
-            max_sessions: 10_000,
+            max_sessions: server::mcp::DEFAULT_MAX_SESSIONS,
             session_idle_ms: SESSION_IDLE_MS,
             task_after_ms: 5_000,
             answer_timeout_ms: 900_000,

@@ -177,7 +177,7 @@ impl ConnectAttempt<'_> {
             Ok(Discovered::Legacy(version)) => self.initialize(opened, version).await,
             Ok(Discovered::Unknown(offered)) => Err(unsupported_by_all(&offered)),
             // Nothing is listening at the address.
-            Err(RequestError::NotSent(why)) if !self.is_program() => {
+            Err(RequestError::NotSent(why)) if !self.target.is_program() => {
                 Err(ConnectError::Address(why))
             }
             // Some servers end at the first message that they do not know.
@@ -195,13 +195,6 @@ impl ConnectAttempt<'_> {
 
     async fn restart(&self) -> Result<Connection, ConnectError> {
         self.initialize(self.open().await?, ProtocolVersion::NEWEST_LEGACY).await
-    }
-
-    fn is_program(&self) -> bool {
-        match self.target {
-            Target::Program(_) => true,
-            Target::Endpoint(_) => false,
-        }
     }
 
     async fn open(&self) -> Result<OpenTransport, ConnectError> {

@@ -18,6 +18,16 @@ pub enum Target {
     Endpoint(Endpoint),
 }
 
+impl Target {
+    /// True if we start the server ourselves.
+    pub fn is_program(&self) -> bool {
+        match self {
+            Target::Program(_) => true,
+            Target::Endpoint(_) => false,
+        }
+    }
+}
+
 /// A program that speaks MCP on its standard input and output.
 #[derive(Debug, Clone)]
 pub struct Program {

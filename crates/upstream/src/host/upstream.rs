@@ -166,7 +166,7 @@ impl Upstream {
 
     /// True if the first call starts it.
     pub(super) fn is_lazy(&self) -> bool {
-        self.settings.start == StartMode::Lazy && matches!(self.target, Target::Program(_))
+        self.settings.start == StartMode::Lazy && self.target.is_program()
     }
 
     pub(super) fn set_connection(&self, connection: Option<Connection>) {

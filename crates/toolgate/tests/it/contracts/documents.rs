@@ -86,7 +86,7 @@ fn drift_is_told() {
         (
             "\"code\": \"invalid_query\", \"http_status\": 400",
             "\"code\": \"invalid_query\", \"http_status\": 418",
-            "errors: `invalid_query` had the status 418 and has 400",
+            "errors: the status of `invalid_query` changed from 418 to 400",
         ),
         ("## search.web", "## search.everything", "tool: is not there"),
     ] {
