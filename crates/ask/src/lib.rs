@@ -10,6 +10,10 @@
 //! contract, and a summary is made of whole units of the result ([`quotation`]). A run owns one permit, and a call
 //! consumes it, so there is no second call.
 //!
+//! [`candidates`] lists the tools that may be chosen, once for each catalogue; `shortlist` ranks them (BM25) where the prompt has
+//! not enough room. `model_request` finds out which `response_format` the endpoint supports. The call carries the tool that was
+//! checked, so that the gate refuses it if another tool has taken its name.
+//!
 //! This crate reaches a model through `llm` and tools through `gate`, opens no file and prints nothing.
 
 pub mod candidates;

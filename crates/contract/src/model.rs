@@ -95,7 +95,7 @@ impl Contract {
     }
 
     /// SHA-256 of the canonical form, in hexadecimal: equal exactly when the promise is.
-    /// How the tool is run is no part of the promise, and its environment may be secret.
+    /// The way the tool is run is no part of the promise, and its environment may be secret.
     pub fn sha256(&self) -> String {
         let mut promise = self.to_value();
         if let Value::Object(fields) = &mut promise {

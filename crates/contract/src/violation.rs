@@ -221,7 +221,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Str
     nearest(word, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// Whether a word is a slip of the pen for a known one: it differs in one or two letters, and
+/// True if a word is a typing error for a known one: it differs in one or two letters, and
 /// short words in one.
 pub fn is_slip<'a>(word: &str, mut known: impl Iterator<Item = &'a str>) -> bool {
     let most = if word.len() <= 4 { 1 } else { 2 };

@@ -182,7 +182,7 @@ impl Catalogue {
         self.find(name).filter(|tool| toolset.is_none_or(|meant| tool.contract.toolset == meant))
     }
 
-    /// Why there is no such tool there. Who sees one toolset is told nothing of the others.
+    /// The reason why there is no such tool. A caller of one toolset learns nothing about the others.
     pub(crate) fn unknown(&self, name: &str, toolset: Option<&str>) -> Failure {
         let away = || self.away.iter().find(|(begins, _)| name.starts_with(begins));
         let withheld = self.withheld.get(name).or_else(|| away().map(|(_, withheld)| withheld));

@@ -7,6 +7,10 @@
 //! the key or what an endpoint said beside its answer: an [`Error`] shows its kind, and keeps the rest for the
 //! operator.
 //!
+//! Each request has a connection of its own: a connection that is kept may close at the moment of its next use, and then nobody
+//! knows whether the request was received. A stream and a whole reply are told apart by the bytes that come, not by the
+//! headers. Dropping a reply closes its connection, and the endpoint stops generating.
+//!
 //! ```no_run
 //! use llm::{Model, ChatPrompt, LlmSettings};
 //! use tokio_util::sync::CancellationToken;

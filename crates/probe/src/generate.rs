@@ -74,7 +74,7 @@ pub struct GeneratedValues {
     pub cases: Vec<GeneratedValue>,
     /// The number of values that were generated and then turned out wrong.
     pub dropped: usize,
-    /// What could not be generated, with the reason.
+    /// The parts that could not be generated, with the reasons.
     pub not_generated: Vec<String>,
 }
 

@@ -5,6 +5,16 @@
 //!   acknowledged only when it survives the death of the process.
 //! - [`LocalBlobs`] keeps artifacts under the data folder.
 //! - [`DataFolder`] opens the folder that holds both, once per server.
+//!
+//! Durability:
+//!
+//! - A caller that finds the connection free writes everything that waits in one transaction (`sqlite/writer.rs`).
+//! - A job that is over when it is first written goes to a spool file by one `write`. A thread moves the spool into
+//!   the database in batches; after a crash that is done first (`sqlite/spool.rs`). With
+//!   [`Durability::Power`] there is no spool, and every commit is flushed to the disk.
+//! - An artifact is written to `work/<job>` and renamed to `artifacts/<job>` before the row that lists it is written. Files that no
+//!   row lists are not served, and are removed at the next start.
+//! - The tables are the result of a list of migrations (`sqlite/schema.rs`): steps are added, never changed.
 
 mod data_folder;
 mod local_blobs;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Raw, World};
 
-/// How long a server may take to say something.
+/// The timeout for a message of the server.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The extension for calls that go on by themselves.

@@ -146,7 +146,7 @@ impl Peer {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// What it was asked until now.
+    /// The requests so far.
     pub fn heard(&self) -> Vec<PeerRequest> {
         self.heard.lock().unwrap().clone()
     }

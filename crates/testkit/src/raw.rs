@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{Answer, World};
 
-/// How long a server may take to answer or to close.
+/// The timeout for a response, or for the end of the connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection that sends exactly the bytes it is given.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// What a test waits for: a value that comes, or something that becomes true.
+/// A condition that a test waits for: a value that comes, or something that becomes true.
 pub trait Condition {
     /// The value, once it is there.
     type Value;

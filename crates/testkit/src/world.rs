@@ -91,7 +91,7 @@ impl World {
         std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// Whether the folder has this file or folder.
+    /// True if the folder has this file or folder.
     pub fn has(&self, path: &str) -> bool {
         self.folder.path().join(path).exists()
     }

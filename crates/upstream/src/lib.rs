@@ -5,6 +5,11 @@
 //! - [`admission`] turns each listed tool into a contract, or rejects it with a reason.
 //! - [`lock`] compares what is listed with what was pinned.
 //! - `relay` is the provider: it sends a checked call, and returns the result to the gate.
+//!
+//! The schemas that are enforced are the server's own, in their dialect, with the input closed against undeclared arguments; the contract shows them
+//! in 2020-12. A result goes on as the bytes that came, together with the value that the gate checks. A server that comes back
+//! may offer another tool of the same name: before a call is sent, its contract is compared with the one that is served now. A call
+//! whose server sends an input request is paused (`paused_calls`), and goes on when the same caller makes it again with the reply.
 
 pub mod admission;
 mod circuit_breaker;

@@ -59,7 +59,7 @@ pub(super) struct ValueBuilder<'p, 'a> {
     pub(super) conditions: Conditions,
     /// Which branch of each choice is taken, counted round.
     pub(super) branch: usize,
-    /// What could not be made.
+    /// The parts that could not be generated, with the reasons.
     pub(super) not_generated: Vec<String>,
     wanted: GenerateOptions<'p>,
     parts: usize,

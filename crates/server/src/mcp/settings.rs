@@ -35,9 +35,6 @@ pub struct McpSettings {
 }
 
 impl McpSettings {
-    /// The time for which a session may be idle unless the settings say otherwise.
-    pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_mins(30);
-
     /// The defaults, with this key.
     pub fn new(state_key: [u8; 32]) -> Self {
         Self {

@@ -68,7 +68,7 @@ fn what_is_served_honours_the_documents_but_for_what_was_decided() {
     world
         .cli("contracts diff plans.md self")
         .stdout_lacks("mlx.swap")
-        .stdout_has("widening  status: was planned and is served")
+        .stdout_has("widening  status: changed from planned to active")
         .stderr_has("tools that")
         .stderr_has("does not name");
 }

@@ -35,8 +35,8 @@ async fn an_adopted_answer_passes_from_then_on() {
     let id = stopped(&world, "up__act");
     let adopted = world.cli(&["quarantine", "adopt", &id]).exits(0);
     adopted.stdout_has("overlays/up/act.yaml\n").stderr_has_all([
-        "`/text`: may also be null",
-        "may have `more`",
+        "`/text`: also accepts null",
+        "accepts `more`",
         "a running server reloads it",
     ]);
     let output = world.cli(&["quarantine", "adopt", &id]).exits(1);
