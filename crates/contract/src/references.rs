@@ -44,7 +44,9 @@ pub fn relocate(schema: &Value, home: &str) -> Value {
     let mut moved =
         rewritten(&subschemas, &NAMING, &|pointer| format!("{home}{}", encode(pointer)));
     if let Value::Object(root) = &mut moved {
-        NAMING.iter().for_each(|keyword| _ = root.shift_remove(*keyword));
+        for keyword in NAMING {
+            root.shift_remove(keyword);
+        }
     }
     moved
 }
@@ -104,7 +106,9 @@ fn rewritten(
     for subschema in &subschemas.all {
         let Some(Value::Object(fields)) = schema.pointer_mut(&subschema.pointer) else { continue };
         if !subschema.pointer.is_empty() {
-            removed.iter().for_each(|keyword| _ = fields.shift_remove(*keyword));
+            for keyword in removed {
+                fields.shift_remove(*keyword);
+            }
         }
         for reference in &subschema.references {
             let Some(target) = reference.target.subschemas().first() else { continue };

@@ -182,7 +182,7 @@ impl DocumentReader<'_> {
                     said.push_str(text);
                 }
                 (MarkdownBlock::Paragraph(text), "status") => {
-                    tool.status = self.status(text, &about)
+                    tool.status = self.status(text, &about);
                 }
                 (MarkdownBlock::Code(block), "input schema") => {
                     tool.input_schema = self.schema("input schema", Some(block), &about);

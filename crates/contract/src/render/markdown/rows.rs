@@ -207,7 +207,7 @@ impl RowTable<'_> {
             return any();
         }
         let inner = |schema: SubschemaId| self.kind(schema, depth + 1);
-        let typed = |name: &str| match (name, map.get("format").and_then(Value::as_str)) {
+        let in_words = |name: &str| match (name, map.get("format").and_then(Value::as_str)) {
             ("array", _) => {
                 let items = self.under(schema, "items").into_iter();
                 let mut items = items.filter(|items| self.map(*items).is_some());
@@ -217,9 +217,9 @@ impl RowTable<'_> {
             _ => name.to_owned(),
         };
         match map.get("type") {
-            Some(Value::String(one)) => return typed(one),
+            Some(Value::String(one)) => return in_words(one),
             Some(Value::Array(types)) => {
-                return either(types.iter().filter_map(Value::as_str).map(typed));
+                return either(types.iter().filter_map(Value::as_str).map(in_words));
             }
             _ => {}
         }
