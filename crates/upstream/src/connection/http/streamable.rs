@@ -170,7 +170,7 @@ impl StreamableRequest {
         mut self,
         post: impl Future<Output = Result<PostResult, PostError>>,
     ) -> Result<Response, PostError> {
-        let result = match self.during(post).await {
+        let result = match self.drive(post).await {
             Ok(PostResult::Complete(response)) => Ok(response),
             Ok(PostResult::Stream(body)) => self.read(body).await.map_err(Into::into),
             Err(failure) => Err(failure),
@@ -194,9 +194,9 @@ impl StreamableRequest {
             loop {
                 let message = tokio::select! {
                     biased;
-                    beside = Beside::next(&mut self.slot, &mut self.input_responses) => {
-                        self.take_beside(beside);
-                        self.set_clock(Some(&mut source));
+                    event = SideEvent::next(&mut self.slot, &mut self.input_responses) => {
+                        self.take_side_event(event);
+                        self.update_deadline(Some(&mut source));
                         continue;
                     }
                     message = source.message() => message,
@@ -208,7 +208,7 @@ impl StreamableRequest {
                             source.leave();
                             return result;
                         }
-                        self.set_clock(Some(&mut source));
+                        self.update_deadline(Some(&mut source));
                     }
                     Ok(None) => break,
                     Err(error) if error.is_cut() => break,
@@ -235,37 +235,37 @@ impl StreamableRequest {
                 deadline: (!self.is_paused).then_some(self.deadline),
                 timeout: self.timeout,
             };
-            source = self.during(event_source::resume(self.client.clone(), broken)).await?;
+            source = self.drive(event_source::resume(self.client.clone(), broken)).await?;
         }
     }
 
     /// Waits for something of the request, and for what happens beside it meanwhile.
-    async fn during<T>(&mut self, work: impl Future<Output = T>) -> T {
+    async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         loop {
             tokio::select! {
                 biased;
-                beside = Beside::next(&mut self.slot, &mut self.input_responses) => {
-                    self.take_beside(beside);
-                    self.set_clock(None);
+                event = SideEvent::next(&mut self.slot, &mut self.input_responses) => {
+                    self.take_side_event(event);
+                    self.update_deadline(None);
                 }
                 done = &mut work => return done,
             }
         }
     }
 
-    fn take_beside(&mut self, beside: Beside) {
-        match beside {
-            Beside::Routed(RoutedMessage::Interim(message)) => self.pass_on(message),
-            Beside::Routed(RoutedMessage::InputRequest(open, _)) => self.ask(open),
+    fn take_side_event(&mut self, event: SideEvent) {
+        match event {
+            SideEvent::Routed(RoutedMessage::Interim(message)) => self.pass_on(message),
+            SideEvent::Routed(RoutedMessage::InputRequest(open, _)) => self.ask(open),
             // Responses come by their own streams.
-            Beside::Routed(RoutedMessage::Done(_)) | Beside::InputResponseSent => {}
+            SideEvent::Routed(RoutedMessage::Done(_)) | SideEvent::InputResponseSent => {}
         }
     }
 
     /// Stops the time while an input request is open. After the last input response the server has all of
     /// its time again.
-    fn set_clock(&mut self, source: Option<&mut EventSource>) {
+    fn update_deadline(&mut self, source: Option<&mut EventSource>) {
         let is_paused = !self.input_responses.is_empty();
         if is_paused == self.is_paused {
             return;
@@ -365,13 +365,13 @@ impl Drop for StreamableRequest {
 }
 
 /// Something that happens beside the response stream of a request.
-enum Beside {
+enum SideEvent {
     /// A message came by another stream.
     Routed(RoutedMessage),
     InputResponseSent,
 }
 
-impl Beside {
+impl SideEvent {
     async fn next(
         slot: &mut Option<TableSlot>,
         input_responses: &mut FuturesUnordered<BoxFuture<'static, ()>>,
