@@ -72,19 +72,8 @@ pub struct GeneratedValue {
 pub struct GeneratedValues {
     /// The values, the plainest first.
     pub cases: Vec<GeneratedValue>,
-    /// The number of values that were generated and then turned out wrong.
-    pub dropped: usize,
     /// The parts that could not be generated, with the reasons.
     pub not_generated: Vec<String>,
-}
-
-impl IntoIterator for GeneratedValues {
-    type Item = GeneratedValue;
-    type IntoIter = std::vec::IntoIter<GeneratedValue>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.cases.into_iter()
-    }
 }
 
 /// Values that the schema accepts: the smallest, the fullest, and the edges of every part.
@@ -182,9 +171,9 @@ impl<'s> ValueCollector<'s> {
         if self.is_full() || (self.wanted.objects && !value.is_object()) {
             return;
         }
-        if self.judge.is_valid(&value) != self.accepted {
-            self.cases.dropped += 1;
-        } else if self.seen.insert(canonical::sha256(&value)) {
+        if self.judge.is_valid(&value) == self.accepted
+            && self.seen.insert(canonical::sha256(&value))
+        {
             self.bytes += weight(&value);
             self.cases.cases.push(GeneratedValue { title, value });
         }
