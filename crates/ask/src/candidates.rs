@@ -17,7 +17,6 @@ use crate::{
 
 /// A tool that a planner may choose.
 pub struct Candidate {
-    /// The tool.
     pub tool: Arc<Tool>,
     /// Its toolset.
     pub server: String,

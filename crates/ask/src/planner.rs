@@ -38,7 +38,6 @@ pub(crate) fn system(shown: &ShownTools<'_>) -> String {
     text
 }
 
-/// The question.
 pub(crate) fn question(words: &str) -> String {
     format!("<question>\n{}\n</question>", fenced(&json!(words)))
 }

@@ -20,9 +20,7 @@ pub struct AskRequest {
     pub summarize: Option<bool>,
     /// True if the run ends with the plan.
     pub plan_only: bool,
-    /// The caller.
     pub caller: Caller,
-    /// The id of the request.
     pub request_id: RequestId,
     /// The choice of when a job is kept of the call.
     pub recording: Recording,

@@ -207,9 +207,7 @@ impl BlockedCode {
 /// A response and its trace.
 #[derive(Debug)]
 pub struct AskOutcome {
-    /// The response.
     pub response: AskResponse,
-    /// The trace.
     pub trace: crate::Trace,
     /// The times that the run took.
     pub timing: AskTiming,

@@ -260,7 +260,6 @@ impl AskRun<'_> {
         self.recorder.event("request", payload);
     }
 
-    /// The response to a run that was stopped.
     fn stopped(&self) -> BlockedResponse {
         if self.request.stop.is_cancelled() || Instant::now() < self.deadline {
             let reason = "the run was stopped before its end";

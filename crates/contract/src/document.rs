@@ -64,7 +64,6 @@ impl Document {
         &self.name
     }
 
-    /// The document as a value.
     pub fn value(&self) -> &Value {
         &self.value
     }

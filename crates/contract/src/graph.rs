@@ -162,7 +162,6 @@ impl Graph {
     }
 }
 
-/// The node of one subschema.
 fn node(subschemas: &Subschemas, number: SubschemaId) -> GraphNode {
     let subschema = &subschemas.all[number];
     let Value::Object(schema) = subschema.schema else { return GraphNode::default() };

@@ -46,20 +46,16 @@ pub struct Subschema<'a> {
     pub stray: bool,
 }
 
-/// A reference in a schema.
 #[derive(Debug)]
 pub struct SchemaReference<'a> {
     /// `$ref`, `$dynamicRef` or `$recursiveRef`.
     pub keyword: &'static str,
-    /// Its text.
     pub text: &'a str,
     pub target: ReferenceTarget,
 }
 
-/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTarget {
-    /// To one subschema.
     Subschema(SubschemaId),
     /// To one of these, depending on how the schema was entered.
     OneOf(Vec<SubschemaId>),

@@ -36,7 +36,6 @@ pub(crate) struct PageBlock {
     pub(crate) is_row: bool,
 }
 
-/// The blocks of a page.
 pub(crate) struct PageBlocks {
     pub(crate) list: Vec<PageBlock>,
     /// The number of times that each text stands on the page.

@@ -26,7 +26,6 @@ use url::Url;
 /// The content and the metadata of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtractedPage {
-    /// Its title.
     pub title: Option<String>,
     /// Its author.
     pub byline: Option<String>,

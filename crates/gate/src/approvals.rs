@@ -18,7 +18,6 @@ pub(crate) use watcher::watch;
 
 use crate::JobId;
 
-/// The settings of approvals.
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalSettings {
     /// The time that a request waits for a person.
@@ -45,9 +44,7 @@ impl Default for ApprovalSettings {
 /// The call that wants an approval.
 #[derive(Debug, Clone)]
 pub struct ApprovalLookup {
-    /// The caller.
     pub caller: String,
-    /// The tool.
     pub tool: String,
     /// The hash of the arguments.
     pub input_sha256: String,
@@ -87,7 +84,6 @@ pub enum RequestedApproval {
     FullForCaller,
 }
 
-/// The result of a decision.
 #[derive(Debug)]
 pub enum DecisionResult {
     /// There is no such request.
@@ -107,7 +103,6 @@ pub struct DueApprovals {
     pub jobs: Vec<JobId>,
 }
 
-/// A filter for approvals.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovalFilter {
     /// Only in this state.

@@ -27,11 +27,9 @@ pub struct Call {
     pub input: Value,
     /// The limits that the request sets, already read and within the ceilings.
     pub limits: LimitOverrides,
-    /// The caller.
     pub caller: Caller,
     /// The door that it came in by.
     pub door: Door,
-    /// The id of the request.
     pub request_id: RequestId,
     /// The choice of calls that get a job.
     pub recording: Recording,
@@ -161,7 +159,6 @@ impl Caller {
         Self(Arc::from(name))
     }
 
-    /// The name.
     pub fn name(&self) -> &str {
         &self.0
     }
@@ -209,7 +206,6 @@ impl Door {
 pub enum Recording {
     /// Only where it leaves artifacts, which need a job to belong to.
     WhenNeeded,
-    /// Always.
     Always,
     /// Only if it leaves artifacts or takes long, and then under an id that the door has already.
     As(JobId),

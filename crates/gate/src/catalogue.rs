@@ -15,7 +15,6 @@ use crate::{EnforcementMode, Failure, Provider, enforcement::CopyLimit, metrics:
 
 /// A tool that can be called.
 pub struct Tool {
-    /// Its contract.
     pub contract: Arc<Contract>,
     /// Its arguments.
     pub input: Schema,
@@ -172,7 +171,6 @@ impl Catalogue {
         Self { away, ..self }
     }
 
-    /// The tool of that name.
     pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
         self.index.get(name)
     }
@@ -205,7 +203,6 @@ impl Catalogue {
         self.withheld.iter().map(|(name, withheld)| (name.as_str(), withheld))
     }
 
-    /// The toolset of that name.
     pub fn toolset(&self, name: &str) -> Option<&Toolset> {
         self.toolsets.get(name)
     }

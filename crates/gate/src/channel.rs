@@ -68,7 +68,6 @@ pub enum InputKind {
 /// A request for input, to the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequest {
-    /// Its kind.
     pub kind: InputKind,
     /// The parameters, as MCP defines them.
     pub params: Value,
@@ -121,7 +120,6 @@ pub type InputRequests = BTreeMap<String, InputRequest>;
 /// Something that a tool says while it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolNotification {
-    /// Progress.
     Progress {
         /// From 0 to 1, where that is known.
         fraction: Option<f64>,
@@ -164,7 +162,6 @@ impl LogLevel {
         LogLevel::Emergency,
     ];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             LogLevel::Debug => "debug",
@@ -178,7 +175,6 @@ impl LogLevel {
         }
     }
 
-    /// The level of that word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.word() == word)
     }

@@ -26,7 +26,6 @@ impl EnforcementMode {
     pub const ALL: [EnforcementMode; 3] =
         [EnforcementMode::Enforce, EnforcementMode::Warn, EnforcementMode::Off];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             EnforcementMode::Enforce => "enforce",
@@ -35,7 +34,6 @@ impl EnforcementMode {
         }
     }
 
-    /// The mode of that word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.word() == word)
     }

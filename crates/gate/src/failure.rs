@@ -33,7 +33,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with a standard code.
     pub fn new(code: StandardCode, message: impl Into<String>) -> Self {
         Self {
             code: Cow::Borrowed(code.code),

@@ -23,7 +23,6 @@ use crate::{
     steps::{CallRefusal, CallState, CheckedOutput, poll_once},
 };
 
-/// The parts of a gate.
 pub struct GateParts {
     /// The tools.
     pub catalogue: Catalogue,
@@ -31,17 +30,13 @@ pub struct GateParts {
     pub store: Arc<dyn Store>,
     /// The store of artifacts.
     pub blobs: Arc<dyn Blobs>,
-    /// The journal.
     pub journal: Journal,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The number of calls that run at once.
     pub max_concurrency: usize,
     /// The most that a request may ask for.
     pub ceilings: Limits,
-    /// The settings of approvals.
     pub approvals: ApprovalSettings,
-    /// The settings of quarantine.
     pub quarantine: QuarantineSettings,
 }
 
@@ -156,7 +151,6 @@ impl Gate {
         &self.ceilings
     }
 
-    /// The store.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
@@ -166,12 +160,10 @@ impl Gate {
         &*self.blobs
     }
 
-    /// The journal.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
     }

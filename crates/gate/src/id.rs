@@ -48,7 +48,6 @@ pub(crate) fn is_prefixed(prefix: &str, text: &str) -> bool {
 pub struct JobId(Box<str>);
 
 impl JobId {
-    /// A new one.
     pub fn new(time: Timestamp) -> Self {
         Self(prefixed("job_", time).into())
     }
@@ -86,7 +85,6 @@ impl RequestId {
     /// The longest name that is taken from a caller, in bytes.
     pub const MAX_BYTES: usize = 128;
 
-    /// A new one.
     pub fn new(time: Timestamp) -> Self {
         Self(prefixed("req_", time).into())
     }

@@ -31,7 +31,6 @@ pub struct JobEvent {
     pub number: u64,
     /// `state` or `progress`.
     pub kind: &'static str,
-    /// The data of the event.
     pub data: Value,
 }
 

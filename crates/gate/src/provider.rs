@@ -47,7 +47,6 @@ pub struct RunningCall {
     pub contract: Arc<Contract>,
     /// The bounds of this call.
     pub limits: Limits,
-    /// The caller.
     pub caller: Caller,
     /// The name of the request.
     pub request_id: RequestId,

@@ -21,7 +21,6 @@ pub const MAX_QUARANTINED_BYTES: usize = 1_048_576;
 /// The most entries that may be released at once and not yet have been given to their callers.
 pub const MAX_RELEASED: usize = 1_000;
 
-/// The settings of quarantine.
 #[derive(Debug, Clone, Copy)]
 pub struct QuarantineSettings {
     /// The time that a released entry waits for its caller.
@@ -43,7 +42,6 @@ pub struct ReleaseDecision {
     pub reason: Option<String>,
 }
 
-/// The result of a release.
 #[derive(Debug)]
 pub enum ReleaseResult {
     /// There is no such entry.
@@ -98,9 +96,7 @@ impl fmt::Display for ReleaseError {
 /// A call whose earlier output a person may have released.
 #[derive(Debug, Clone)]
 pub struct RepeatedCall {
-    /// The caller.
     pub caller: String,
-    /// The tool.
     pub tool: String,
     /// The hash of the arguments.
     pub input_sha256: String,

@@ -12,7 +12,6 @@ use crate::{
 /// The number of jobs that are removed in one go, so that a large backlog holds up nobody.
 const BATCH: usize = 500;
 
-/// The settings of retention.
 #[derive(Debug, Clone, Copy)]
 pub struct RetentionSettings {
     /// Finished jobs are kept so long.

@@ -91,7 +91,6 @@ struct ToolReport {
 
 /// The end of a call before its output has passed.
 pub(crate) enum CallRefusal {
-    /// It failed.
     Failed(Box<Failure>),
     /// It was made before, and this is what came of it.
     Replayed(Box<Outcome>),

@@ -193,7 +193,6 @@ pub trait Store: Send + Sync {
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 }
 
-/// A filter for jobs.
 #[derive(Debug, Clone, Default)]
 pub struct JobFilter {
     /// Only in this state.
@@ -222,17 +221,14 @@ pub struct Recovery {
 /// A caller's key for one call.
 #[derive(Debug, Clone)]
 pub struct IdempotencyClaim {
-    /// The caller.
     pub caller: String,
     /// For which tool.
     pub tool: String,
-    /// The key.
     pub key: String,
     /// The hash of the arguments.
     pub input_sha256: String,
 }
 
-/// The result of a claim.
 #[derive(Debug)]
 pub enum ClaimResult {
     /// The key is new: go on.

@@ -8,7 +8,6 @@ pub fn visible(text: &str) -> String {
     escaped(text, |one| matches!(one, '\n' | '\t'))
 }
 
-/// The text in one line.
 pub fn visible_line(text: &str) -> String {
     escaped(text, |_| false)
 }

@@ -21,7 +21,6 @@ pub struct Model {
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatReply {
-    /// Its text.
     pub text: String,
     /// Why it ends, where the endpoint says so.
     pub finish: Option<Finish>,

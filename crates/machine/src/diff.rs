@@ -85,9 +85,7 @@ pub enum BaselineError {
 /// The subject of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaselineKind {
-    /// The hardware.
     Hardware,
-    /// The software.
     Software,
 }
 

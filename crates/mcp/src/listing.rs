@@ -13,7 +13,6 @@ pub const MAX_ITEM_BYTES: usize = 262_144;
 /// The field that such an item has in place of the rest.
 pub const TOO_LARGE: &str = "toolgate/too_large";
 
-/// One page of a listing.
 #[derive(Debug, Default)]
 pub struct ListingPage {
     /// The items, as the server wrote them; null where one could not be read.

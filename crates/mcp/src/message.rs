@@ -21,7 +21,6 @@ pub enum Message<'a> {
     Request(Request<'a>),
     /// A notification, which wants none.
     Notification {
-        /// Its method.
         method: Cow<'a, str>,
         /// Its parameters.
         params: Option<&'a str>,
@@ -38,9 +37,7 @@ pub enum Message<'a> {
 /// A request, in either direction.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// Its id.
     pub id: Id,
-    /// Its method.
     pub method: Cow<'a, str>,
     /// Its parameters: the text of a JSON value.
     pub params: Option<&'a str>,
@@ -212,7 +209,6 @@ fn fields(bytes: &[u8]) -> Result<MessageFields<'_>, RpcError> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads one message.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Box<MalformedMessage>> {
         let fields =
             fields(bytes).map_err(|error| Box::new(MalformedMessage { id: None, error }))?;
@@ -377,7 +373,6 @@ pub fn encode_error(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
     text
 }
 
-/// Appends a value.
 pub fn append_json<T: Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
     // Strings and values that came from JSON: there is nothing in it that cannot be printed.
     let _ = serde_json::to_writer(text, value);

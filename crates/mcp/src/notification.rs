@@ -96,7 +96,6 @@ impl ListKind {
 }
 
 impl Notification {
-    /// Reads a notification.
     pub fn read(method: &str, params: Option<&str>) -> Self {
         let read = match method {
             "notifications/progress" => params.and_then(progress),

@@ -123,7 +123,6 @@ pub fn required(raw: Option<&RawValue>, name: &str) -> Result<Box<str>, RpcError
     string(raw.ok_or_else(|| RpcError::invalid_params(format!("params must have `{name}`")))?, name)
 }
 
-/// A string.
 pub fn string(raw: &RawValue, name: &str) -> Result<Box<str>, RpcError> {
     serde_json::from_str(raw.get())
         .map_err(|_| RpcError::invalid_params(format!("`{name}` must be a string")))

@@ -5,15 +5,12 @@ use serde_json::{Map, Value};
 
 use super::{ProbeFinding, report::shown_text, rules};
 
-/// A parsed result.
 pub(crate) struct ParsedResult {
-    /// Its kind.
     pub kind: ResultKind,
     /// The findings about its shape.
     pub findings: Vec<ProbeFinding>,
 }
 
-/// The kind of a result.
 pub(crate) enum ResultKind {
     /// An output.
     Result,

@@ -23,7 +23,6 @@ const MAX_INTERIM_MESSAGES: usize = 64;
 /// The reason why a probe ends early.
 #[derive(Debug, Clone)]
 pub(crate) enum ProbeEnd {
-    /// It was stopped.
     Stopped,
     /// The total timeout has passed.
     Timeout(Duration),
@@ -56,17 +55,14 @@ impl fmt::Display for ProbeEnd {
 
 /// One request and its response.
 pub(crate) struct RequestAttempt {
-    /// The response.
     pub ended: Result<Response, RequestError>,
     /// True if the server sent an input request meanwhile.
     pub asked: bool,
-    /// Its duration.
     pub took: Duration,
     /// The reason why the connection was lost before the request, if it was.
     pub gone_before: Option<String>,
 }
 
-/// The connection.
 pub(crate) struct ProbeConnection<'a> {
     target: &'a Target,
     options: ConnectOptions,
@@ -110,12 +106,10 @@ impl<'a> ProbeConnection<'a> {
         })
     }
 
-    /// The server.
     pub(crate) fn server(&self) -> &ServerDescription {
         &self.server
     }
 
-    /// The timeout of a call.
     pub(crate) fn call_timeout(&self) -> Duration {
         self.options.limits.request_timeout
     }

@@ -58,12 +58,9 @@ impl GenerateOptions<'_> {
     }
 }
 
-/// A generated value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneratedValue {
-    /// Its title.
     pub title: String,
-    /// The value.
     pub value: Value,
 }
 
@@ -312,7 +309,6 @@ fn sites<'v, 'a>(
     found
 }
 
-/// The value with one part replaced.
 fn replaced(value: &Value, pointer: &str, part: Value) -> Value {
     let mut copy = value.clone();
     if let Some(place) = copy.pointer_mut(pointer) {

@@ -74,7 +74,6 @@ impl CheckSuite {
         Self { tool: None, checks: Vec::new() }
     }
 
-    /// A tool.
     pub fn tool(name: &str) -> Self {
         Self { tool: Some(shown_text(name)), checks: Vec::new() }
     }
@@ -153,10 +152,8 @@ impl Check {
     }
 }
 
-/// One finding.
 #[derive(Debug, Clone)]
 pub struct ProbeFinding {
-    /// The rule.
     pub rule: &'static ProbeRule,
     /// The details.
     pub message: String,

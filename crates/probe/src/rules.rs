@@ -25,12 +25,10 @@ impl FindingSeverity {
     }
 }
 
-/// A rule.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProbeRule {
     /// Its name, in kebab case.
     pub id: &'static str,
-    /// The severity of its findings.
     pub severity: FindingSeverity,
     /// The problem.
     pub title: &'static str,

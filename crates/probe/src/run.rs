@@ -23,12 +23,10 @@ use upstream::connection::{
 pub const DEFAULT_CASES: usize = 20;
 /// The largest number of valid, and of invalid, calls of each tool.
 pub const MAX_CASES: usize = crate::generate::MAX_CASES;
-/// The default timeout of a call.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The default timeout of a probe.
 pub const DEFAULT_TOTAL_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// The options of a probe.
 #[derive(Debug, Clone)]
 pub struct ProbeOptions {
     /// Only these tools; all if empty.
@@ -41,9 +39,7 @@ pub struct ProbeOptions {
     pub seed: u64,
     /// Valid arguments of the operator, by tool; they are used first.
     pub arguments: BTreeMap<String, Vec<Value>>,
-    /// The timeout of a call.
     pub call_timeout: Duration,
-    /// The timeout of the probe.
     pub total_timeout: Duration,
 }
 
@@ -65,7 +61,6 @@ impl Default for ProbeOptions {
 pub struct ProbeTarget<'a> {
     /// The program or the address.
     pub target: &'a Target,
-    /// The limits of the connection.
     pub limits: ConnectionLimits,
     /// The protocol version.
     pub protocol: ProtocolChoice,

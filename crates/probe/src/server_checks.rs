@@ -21,7 +21,6 @@ const NO_METHOD: &str = "toolgate/no_such_method";
 /// A tool that no server has.
 const NO_TOOL: &str = "toolgate_no_such_tool";
 
-/// The checks of the listing.
 pub(crate) fn listed(listing: &Listing, server: &ServerDescription) -> Vec<Check> {
     let cut = listing.cut.iter().map(|why| ProbeFinding::new(&rules::LISTING_CUT, why));
     let mut checks = vec![Check::of("the listing ends", cut.collect())];

@@ -26,9 +26,7 @@ pub struct AskServiceRequest {
     pub plan_only: bool,
     /// True if the trace is wanted with the answer.
     pub with_trace: bool,
-    /// The caller.
     pub caller: Caller,
-    /// The id of the request.
     pub request_id: RequestId,
     /// Fires when nobody waits any more.
     pub stop: CancellationToken,

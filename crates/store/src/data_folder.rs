@@ -88,7 +88,6 @@ impl DataFolder {
         Ok(Self { path })
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -130,7 +129,6 @@ impl DataFolder {
         }
     }
 
-    /// The database.
     pub fn database(&self) -> PathBuf {
         self.path.join(DATABASE)
     }

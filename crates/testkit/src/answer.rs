@@ -9,11 +9,9 @@ use serde_json::Value;
 pub struct Answer {
     /// Method and path of the request, for messages of failed tests.
     pub request: String,
-    /// The status.
     pub status: u16,
     /// The headers, by lower-case name.
     pub headers: BTreeMap<String, String>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

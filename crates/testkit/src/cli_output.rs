@@ -4,7 +4,6 @@ use serde_json::Value;
 
 /// The arguments of a command line: a list, or a text with blanks between them.
 pub trait Arguments: Copy {
-    /// One by one.
     fn list(&self) -> Vec<&str>;
 }
 

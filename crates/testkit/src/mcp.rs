@@ -42,7 +42,6 @@ pub fn meta(capabilities: &Value) -> Value {
     })
 }
 
-/// A request.
 pub fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
@@ -73,7 +72,6 @@ pub struct Modern<'a> {
     world: &'a World,
     /// The path of its requests.
     pub path: String,
-    /// Its capabilities.
     pub capabilities: Value,
     /// Headers that it sends beside the usual ones.
     pub headers: Vec<(String, String)>,
@@ -149,7 +147,6 @@ pub struct Legacy<'a> {
     world: &'a World,
     /// The path of its requests.
     pub path: String,
-    /// Its session.
     pub session: String,
     /// The result of `initialize`.
     pub opened: Value,

@@ -29,7 +29,6 @@ pub struct PeerRequest {
     pub path: String,
     /// The headers, with their names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body.
     pub body: String,
 }
 

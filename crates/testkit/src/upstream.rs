@@ -29,7 +29,6 @@ impl Reply {
         Self::Bytes(bytes)
     }
 
-    /// JSON.
     pub fn json(status: u16, body: impl std::fmt::Display) -> Self {
         Self::new(status, "application/json", body.to_string())
     }
@@ -80,7 +79,6 @@ impl Upstream {
         *self.script.lock().unwrap() = Arc::new(move |_: &PeerRequest| reply.clone());
     }
 
-    /// Its port.
     pub fn port(&self) -> u16 {
         self.peer.port
     }

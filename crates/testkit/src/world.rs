@@ -114,7 +114,6 @@ impl World {
         &self.binary
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -65,7 +65,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command.
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match self {
             Command::Serve(serve) => serve.run(flags, printer),

@@ -57,7 +57,6 @@ pub fn create_private(file: &Path) {
     let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
 }
 
-/// A temporary file with that text.
 fn temporary_file(folder: &Path, text: &str) -> std::io::Result<tempfile::NamedTempFile> {
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     temporary.write_all(text.as_bytes())?;

@@ -53,7 +53,6 @@ pub struct NamedServer {
     pub title: String,
     /// The program or the address.
     pub target: Target,
-    /// The limits of the connection.
     pub limits: ConnectionLimits,
     /// The protocol version.
     pub protocol: ProtocolChoice,

@@ -25,7 +25,6 @@ use crate::{
 /// The source of the tools that are served here.
 const ITSELF: &str = "self";
 
-/// One tool of a source.
 #[derive(Clone)]
 pub struct SourceTool {
     /// The parts of its contract that the source has.
@@ -51,7 +50,6 @@ impl SourceTool {
 pub struct ToolSource {
     /// Its name in messages.
     pub title: String,
-    /// Its tools.
     pub tools: Vec<SourceTool>,
     /// Errors and warnings in contract files and documents.
     pub diagnostics: Vec<Diagnostic>,
@@ -105,7 +103,6 @@ impl ToolSource {
     }
 }
 
-/// Reads a source.
 pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
     if Path::new(text).exists() {
         return named(text, headers, flags);

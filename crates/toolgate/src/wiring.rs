@@ -29,9 +29,7 @@ use crate::settings::{LoadedSettings, SettingsError, StoreDurability, mlx_host};
 
 /// A contract and the provider that runs it.
 pub struct BoundTool {
-    /// The contract.
     pub contract: Contract,
-    /// The provider.
     pub provider: Arc<dyn Provider>,
 }
 
@@ -187,11 +185,9 @@ pub fn catalogue(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Resu
 
 /// A gate and what it is opened on.
 pub struct OpenGate {
-    /// The data folder.
     pub data: DataFolder,
     /// The artifacts.
     pub blobs: LocalBlobs,
-    /// The gate.
     pub gate: Arc<Gate>,
 }
 

@@ -187,7 +187,6 @@ pub enum MemoryFile {
 }
 
 impl MemoryFile {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             MemoryFile::ProgressLog => "progress_log.jsonl",

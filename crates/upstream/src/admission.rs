@@ -37,7 +37,6 @@ pub const TOOL_ERROR: &str = "tool_error";
 pub struct AdmissionRules<'a> {
     /// The id of the upstream.
     pub id: &'a str,
-    /// Its settings.
     pub settings: &'a UpstreamSettings,
     /// The overlays of its tools, by their own names.
     pub overlays: &'a BTreeMap<String, Overlay>,

@@ -49,7 +49,6 @@ pub use self::{
     target::{ConnectionLimits, Endpoint, HttpTransport, Program, ProtocolChoice, Target},
 };
 
-/// The options of a request.
 #[derive(Debug, Clone)]
 pub struct RequestOptions<'a> {
     /// The tool, prompt or resource that it names.
@@ -287,7 +286,6 @@ impl Connection {
         &self.shared.server
     }
 
-    /// The limits of the connection.
     pub fn limits(&self) -> &ConnectionLimits {
         &self.shared.limits
     }

@@ -40,9 +40,7 @@ const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One upstream of the settings.
 pub struct ConfiguredUpstream {
-    /// Its id.
     pub id: String,
-    /// Its settings.
     pub settings: UpstreamSettings,
     /// The program or the address.
     pub target: Target,
@@ -61,7 +59,6 @@ pub type OverlaySource =
 
 /// The configuration of a host.
 pub struct HostConfig {
-    /// The upstreams.
     pub upstreams: Vec<ConfiguredUpstream>,
     /// Reads changed overlays.
     pub overlay_source: OverlaySource,
@@ -159,7 +156,6 @@ impl Host {
         &self.upstreams
     }
 
-    /// The upstream of that id.
     pub fn upstream(&self, id: &str) -> Option<&Arc<Upstream>> {
         self.upstreams.iter().find(|upstream| upstream.id == id)
     }

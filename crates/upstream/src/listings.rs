@@ -15,11 +15,8 @@ pub struct ServerListings {
     pub info: Value,
     /// Its instructions for models.
     pub instructions: Option<String>,
-    /// Its tools.
     pub tools: Vec<Value>,
-    /// Its prompts.
     pub prompts: Vec<Value>,
-    /// Its resources.
     pub resources: Vec<Value>,
     /// Its templates of resources.
     pub templates: Vec<Value>,

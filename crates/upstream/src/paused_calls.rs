@@ -35,7 +35,6 @@ pub(crate) const ONLY_REQUEST: &str = "question";
 pub(crate) enum PausedCall {
     /// The upstream waits inside the call (legacy).
     Waiting {
-        /// The response to the call.
         response: ResponseFuture,
         /// The messages before it.
         interim: Option<mpsc::Receiver<InterimMessage>>,

@@ -163,7 +163,6 @@ impl UpstreamSettings {
         }
     }
 
-    /// The limits of its connection.
     pub fn connection_limits(&self) -> ConnectionLimits {
         let connect_timeout = Duration::from_millis(self.connect_timeout_ms);
         ConnectionLimits {

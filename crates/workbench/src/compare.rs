@@ -35,7 +35,6 @@ pub enum ChangeClass {
 }
 
 impl ChangeClass {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             ChangeClass::Cosmetic => "cosmetic",

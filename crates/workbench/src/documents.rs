@@ -27,13 +27,10 @@ pub const MAX_TOOLS: usize = 1_000;
 /// A tool as a document describes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentedTool {
-    /// Its name.
     pub name: String,
     /// The line of its heading, counted from 1.
     pub line: usize,
-    /// Its description.
     pub description: Option<String>,
-    /// Its status.
     pub status: Option<ContractStatus>,
     /// Its transport, in the document's words.
     pub transport: Option<String>,

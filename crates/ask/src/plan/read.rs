@@ -15,7 +15,6 @@ pub fn read(text: &str) -> Result<Plan, PlanRefusal> {
     of(value)
 }
 
-/// The plan that a value is.
 pub fn of(value: Value) -> Result<Plan, PlanRefusal> {
     let mut object = match value {
         Value::Object(object) => object,

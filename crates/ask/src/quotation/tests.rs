@@ -16,7 +16,6 @@ fn quote(result: &Value, evidence: &str) -> Result<Quote, Ungrounded> {
     QuoteSource::new(result).take(&bullet(None, evidence))
 }
 
-/// This evidence is delivered with this claim.
 #[track_caller]
 fn delivers(result: &Value, evidence: &str, claim: &str) {
     let quote = quote(result, evidence).unwrap_or_else(|why| panic!("{evidence:?}: {why}"));

@@ -362,7 +362,6 @@ fn line_mark(word: &str) -> Option<LineMark> {
     (is_number || is_letter).then_some(LineMark::Item)
 }
 
-/// The sentences of a part of a text.
 fn sentences(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
     let line = &text[part.clone()];
     let mut found = Vec::new();

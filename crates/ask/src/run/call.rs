@@ -9,7 +9,6 @@ use serde_json::{Value, json, value::RawValue};
 use super::{Ask, AskRun, StepResult};
 use crate::{BlockedCode, BlockedResponse, Plan, permit::CallPermit, plan::PlannedCall};
 
-/// The outcome of the call.
 pub(super) struct CallOutcome {
     pub plan: Plan,
     /// The result, if it passed its contract; otherwise the reason for which it may not be read.

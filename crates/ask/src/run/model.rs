@@ -44,7 +44,6 @@ impl PromptStage {
     }
 }
 
-/// The reply of a model.
 pub(super) struct ModelReply {
     pub text: String,
     /// The limit that cut it short, if one did.

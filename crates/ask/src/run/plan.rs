@@ -157,7 +157,6 @@ impl AskRun<'_> {
     }
 }
 
-/// The response to a plan that is refused.
 fn refusal(refused: &PlanRefusal, plan: Option<Plan>, raw: Option<&str>) -> Box<AskResponse> {
     let code = match refused {
         PlanRefusal::Rejected(_) => BlockedCode::PlannerRejected,

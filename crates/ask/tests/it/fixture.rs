@@ -277,7 +277,6 @@ pub fn reply(text: &str) -> Act {
     }))
 }
 
-/// A request that asks this.
 pub fn request(question: &str) -> AskRequest {
     AskRequest {
         question: question.into(),

@@ -68,7 +68,6 @@ impl ReferencePage {
         Self { text: String::new(), anchors, standard_errors }
     }
 
-    /// A block of its own.
     fn block(&mut self, text: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');

@@ -2,7 +2,6 @@
 
 use aho_corasick::{AhoCorasick, Match};
 
-/// Words in groups.
 pub(super) struct WordGroups {
     automaton: AhoCorasick,
     /// The group of each word.

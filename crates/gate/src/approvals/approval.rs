@@ -15,7 +15,6 @@ pub struct ApprovalId(Box<str>);
 impl ApprovalId {
     const PREFIX: &str = "apr_";
 
-    /// A new one.
     pub fn new(time: Timestamp) -> Self {
         Self(id::prefixed(Self::PREFIX, time).into())
     }
@@ -43,7 +42,6 @@ impl Serialize for ApprovalId {
     }
 }
 
-/// The state of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalState {
     /// A person was asked.
@@ -71,7 +69,6 @@ impl ApprovalState {
         ApprovalState::Cancelled,
     ];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             ApprovalState::Waiting => "waiting",
@@ -83,7 +80,6 @@ impl ApprovalState {
         }
     }
 
-    /// The state of that word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }

@@ -5,12 +5,10 @@ use serde_json::value::RawValue;
 
 use crate::{Artifact, JobId, Timestamp, approvals::ApprovalId, quarantine::ReleasedPayload};
 
-/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobState {
     /// Accepted; will run.
     Queued,
-    /// Running.
     Running,
     /// Waits for a person to approve it.
     WaitingApproval,
@@ -39,7 +37,6 @@ impl JobState {
         JobState::Interrupted,
     ];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             JobState::Queued => "queued",
@@ -53,7 +50,6 @@ impl JobState {
         }
     }
 
-    /// The state of that word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }

@@ -31,7 +31,6 @@ impl QuarantineState {
         QuarantineState::Adopted,
     ];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             QuarantineState::Held => "held",
@@ -42,7 +41,6 @@ impl QuarantineState {
         }
     }
 
-    /// The state of that word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }

@@ -96,7 +96,6 @@ impl TestGate {
         self.gate.call(call).await
     }
 
-    /// The code of a call.
     pub async fn code(&self, call: Call) -> String {
         self.call(call).await.code().to_owned()
     }

@@ -14,7 +14,6 @@ use super::{FileError, FileTree, MAX_ENTRIES, SafePath};
 /// One name in a folder of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListingEntry {
-    /// The name.
     pub name: String,
     /// The status of the entry; a symbolic link is one, wherever it leads.
     pub status: FileStatus,
@@ -48,7 +47,6 @@ pub struct WalkSummary {
 /// A file that a walk came to.
 #[derive(Debug)]
 pub struct FoundFile<'a> {
-    /// Its path.
     pub path: &'a SafePath,
     folder: &'a OwnedFd,
     name: &'a str,

@@ -17,7 +17,6 @@ const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOC
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
-    /// The file.
     pub file: File,
     /// Its status when it was opened.
     pub status: FileStatus,

@@ -27,7 +27,6 @@ const ENCODING_SLACK_BYTES: usize = 65_536;
 /// The bytes that are decoded at once, before others have their turn: well below a millisecond.
 const PIECE_BYTES: usize = 65_536;
 
-/// A body that was read.
 #[derive(Debug)]
 pub(super) struct ReadBody {
     pub(super) bytes: Bytes,

@@ -57,7 +57,6 @@ pub(super) struct CacheEntry {
 
 /// The result of looking for a request in the cache.
 pub(super) enum CacheLookup {
-    /// Nothing.
     Nothing,
     /// An answer that is good as it is.
     Fresh(CacheEntry),

@@ -49,7 +49,6 @@ pub fn essence(content_type: &str) -> String {
     content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The text.
 pub fn decode(bytes: &[u8], content_type: Option<&str>, kind: TextFormat) -> String {
     let encoding = detect(bytes, content_type, kind);
     let (text, _) = encoding.decode_with_bom_removal(bytes);
@@ -66,7 +65,6 @@ pub fn decode_owned(bytes: Bytes, content_type: Option<&str>, kind: TextFormat) 
         .unwrap_or_else(|wrong| decode(wrong.as_bytes(), content_type, kind))
 }
 
-/// The encoding of the text.
 pub fn detect(bytes: &[u8], content_type: Option<&str>, kind: TextFormat) -> &'static Encoding {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return encoding;

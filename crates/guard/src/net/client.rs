@@ -175,7 +175,6 @@ impl ClientInner {
     }
 }
 
-/// The result of one hop.
 enum HopResult {
     /// The answer was there.
     Done(HttpResponse),

@@ -48,7 +48,6 @@ pub enum NetErrorReason {
 }
 
 impl NetErrorReason {
-    /// The word.
     pub fn word(self) -> &'static str {
         match self {
             NetErrorReason::BadUrl => "bad_url",

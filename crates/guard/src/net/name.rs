@@ -116,7 +116,6 @@ impl DomainPattern {
 pub struct HostPort {
     /// The host as it is compared.
     host: String,
-    /// The port.
     port: u16,
 }
 

@@ -11,17 +11,14 @@ const DEFAULT_MAX_BODY_BYTES: usize = 5_242_880;
 /// The time for everything unless the caller says otherwise.
 const DEFAULT_TOTAL: Duration = Duration::from_secs(30);
 
-/// A request.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
-    /// The method.
     pub method: Method,
     /// Where to, in any spelling that a browser would understand.
     pub url: String,
     /// Headers beside those that every request has. They are not carried to another origin, except
     /// for `Accept`.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Bytes,
     /// Its bounds.
     pub limits: RequestLimits,
@@ -47,7 +44,6 @@ impl Default for RequestLimits {
 /// A decision about the body of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyAction {
-    /// It is read.
     Read,
     /// It is not; the answer has an empty one.
     Skip,
@@ -120,7 +116,6 @@ impl HttpRequest {
 /// An answer. Its status may be any.
 #[derive(Debug, Clone)]
 pub struct HttpResponse {
-    /// The status.
     pub status: StatusCode,
     /// The headers, as they came.
     pub headers: HeaderMap,

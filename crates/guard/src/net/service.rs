@@ -63,15 +63,12 @@ impl Default for ServiceSettings {
     }
 }
 
-/// One request.
 pub struct ServiceRequest<'a> {
-    /// The method.
     pub method: Method,
     /// Its headers: those of [`ServiceClient::headers`], and whatever was added.
     pub headers: &'a ServiceHeaders,
     /// Further ones, of this request alone.
     pub extra: &'a [(HeaderName, HeaderValue)],
-    /// The body.
     pub body: Bytes,
     /// The time that the exchange may take, to the end of the response.
     pub timeout: Duration,

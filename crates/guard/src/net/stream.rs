@@ -56,7 +56,6 @@ pub(super) struct NetStream {
 
 /// The transport of a connection.
 pub(super) enum NetTransport {
-    /// As it is.
     Plain(TcpStream),
     /// Inside TLS.
     Encrypted(Box<TlsStream<TcpStream>>),

@@ -32,7 +32,6 @@ impl ProcessIdentity {
         self.process().is_some()
     }
 
-    /// Asks it to end.
     pub fn ask_to_end(&self) {
         if let Some(process) = self.process() {
             descendants::send(&process, Signal::TERM);

@@ -21,7 +21,6 @@ const LOOPBACK: [&str; 4] = [
 /// A socket that waits for connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Listener {
-    /// Its port.
     pub port: u16,
     /// True if it accepts connections to 127.0.0.1.
     pub on_loopback: bool,

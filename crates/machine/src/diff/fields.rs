@@ -22,7 +22,6 @@ pub const SIZE_TOLERANCE: f64 = 0.01;
 pub(super) const MAX_PACKAGES: usize = 200_000;
 pub(super) const MAX_ELEMENTS: usize = 10_000;
 
-/// The type of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ValueType {
     Text,
@@ -58,7 +57,6 @@ pub(super) struct Field {
 pub(super) enum BaselinePart {
     /// A value.
     One(Field),
-    /// An object.
     Object(&'static str, &'static [Field]),
     /// An object that the seed does not have.
     Extra(&'static str, &'static [Field]),

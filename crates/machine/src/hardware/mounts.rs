@@ -11,7 +11,6 @@ use crate::{MachineEnvironment, read};
 /// The largest table that is read, in bytes: some hundred thousand mounts.
 const MAX_BYTES: u64 = 33_554_432;
 
-/// A mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mount {
     /// The number of the device, as `major:minor`.

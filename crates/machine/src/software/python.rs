@@ -15,7 +15,6 @@ pub const NOT_FOUND: &str = "not found";
 /// The version where there is one, and nothing tells which.
 pub const UNKNOWN: &str = "unknown";
 
-/// A Python.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Python {
     is_found: bool,

@@ -133,7 +133,6 @@ impl<'a> Selection<'a> {
         Self { key: None, also: HashSet::new() }
     }
 
-    /// The key packages.
     pub fn key(key: &'a KeyPackages) -> Self {
         Self { key: Some(key), also: HashSet::new() }
     }

@@ -155,7 +155,6 @@ fn discard(mut body: Body) {
     }));
 }
 
-/// A response with a body of that type.
 pub(crate) fn response(status: u16, content_type: HeaderValue, body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::from(body.into()));
     *response.status_mut() =

@@ -153,7 +153,6 @@ impl Client {
     }
 }
 
-/// A log level.
 pub(crate) fn log_level(raw: &RawValue) -> Result<LogLevel, RpcError> {
     let word = string(raw, "level")?;
     LogLevel::parse(&word).ok_or_else(|| {

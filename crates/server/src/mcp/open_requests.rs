@@ -46,7 +46,6 @@ impl OpenRequests {
         Ok(OpenRequest { requests: self.clone(), id: id.clone(), number })
     }
 
-    /// Cancels a request.
     pub(crate) fn cancel(&self, id: &Id) {
         if let Some((_, stop)) = self.lock().by_id.remove(id) {
             stop.cancel();

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::http::body;
 
-/// A value as JSON.
 pub(crate) fn json(status: u16, value: &impl Serialize) -> Response {
     body::json_response(status, serde_json::to_vec(value).unwrap_or_default())
 }

@@ -112,7 +112,6 @@ impl ProbeCommand {
         })
     }
 
-    /// The server to probe.
     fn target(&self, flags: &Flags) -> anyhow::Result<NamedServer> {
         let is_address = self.server.as_ref().is_some_and(|server| server.contains("://"));
         if !self.headers.is_empty() && !is_address {

@@ -101,7 +101,6 @@ impl ToolsCommand {
     }
 }
 
-/// The first sentence of a description.
 fn first_sentence(description: &str) -> &str {
     let line = description.lines().next().unwrap_or_default();
     line.find(". ").map_or(line, |end| &line[..=end])

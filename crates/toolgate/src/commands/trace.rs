@@ -72,7 +72,6 @@ fn show(trace: &Trace, full: bool, printer: &Printer) {
     }
 }
 
-/// An event on a line.
 pub fn line(event: &TraceEvent) -> String {
     let payload = &event.payload;
     let said = match event.name.as_str() {

@@ -39,7 +39,6 @@ pub struct Flags {
 
 /// The settings, and where they came from.
 pub struct LoadedSettings {
-    /// The settings.
     pub settings: ToolgateSettings,
     /// Warnings about parts of the file that are ignored.
     pub remarks: Vec<Diagnostic>,
@@ -98,7 +97,6 @@ impl LoadedSettings {
         self.data_dir.clone().unwrap_or_else(|| self.path(&self.settings.data_dir))
     }
 
-    /// The journal.
     pub fn journal(&self) -> PathBuf {
         let path = self.settings.journal.path.as_ref();
         path.map_or_else(|| self.data_dir().join("journal.jsonl"), |path| self.path(path))

@@ -48,7 +48,6 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
     }
 }
 
-/// A tool that is known by its contract.
 pub(super) fn known(contract: Contract) -> SourceTool {
     let promise = PartialContract::of_contract(&contract);
     SourceTool { promise, contract, listed: None, own_name: None, inputs: None }

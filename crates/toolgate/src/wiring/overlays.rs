@@ -24,7 +24,6 @@ type OverlaysByTool = BTreeMap<String, Overlay>;
 /// The keys that an overlay of a user's own contract may have.
 const OWN_KEYS: &[&str] = &["tool", "output_schema"];
 
-/// An overlay file.
 pub struct OverlayFile {
     /// The file.
     pub path: PathBuf,

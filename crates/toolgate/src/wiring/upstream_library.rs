@@ -16,7 +16,6 @@ pub struct UpstreamLibrary {
 }
 
 impl UpstreamLibrary {
-    /// The library of this host.
     pub fn new(host: Arc<Host>) -> Self {
         Self { host, only: None }
     }

@@ -19,7 +19,6 @@ const WORK: &str = "work";
 /// A record is a few hundred bytes.
 const MAX_RECORD_BYTES: u64 = 65_536;
 
-/// The folder of one port.
 pub(super) struct PortFolder {
     folder: Folder,
     pub(super) port: u16,

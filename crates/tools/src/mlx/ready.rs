@@ -28,7 +28,6 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// The reason why a server is not ready and will not be.
 pub(super) enum ReadinessError {
-    /// It ended.
     Ended(ExitReason),
     /// It said so itself.
     Logged(FatalLogLine),

@@ -67,7 +67,6 @@ pub enum ModelServerState {
 }
 
 impl ModelServerState {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             ModelServerState::Starting => "starting",

@@ -8,7 +8,6 @@ use crate::turn::Turn;
 /// One in this many lines must have a label for labels to be names of speakers.
 const LINES_A_LABEL: usize = 20;
 
-/// One line of a caption.
 #[derive(Debug, Clone)]
 pub(super) struct CaptionLine {
     /// Its place in the text of all lines.

@@ -20,7 +20,6 @@ pub(super) struct PunctuatedWord<'a> {
     pub is_fixed: bool,
 }
 
-/// The words of a text.
 pub(super) fn words(text: &str) -> Vec<PunctuatedWord<'_>> {
     let text = text.trim_end();
     let mut all = Vec::new();

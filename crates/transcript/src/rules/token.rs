@@ -99,7 +99,6 @@ impl<'a> WordToken<'a> {
         self.flags |= flag as u8;
     }
 
-    /// The word.
     pub(super) fn word(&self) -> &'a str {
         self.text.get(self.lead.into()..self.text.len() - usize::from(self.trail)).unwrap_or("")
     }

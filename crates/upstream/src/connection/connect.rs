@@ -32,7 +32,6 @@ const MAX_SHOWN_CHARS: usize = 200;
 /// The options of a connection.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
-    /// The limits of the connection.
     pub limits: ConnectionLimits,
     /// The protocol version to speak.
     pub protocol: ProtocolChoice,

@@ -52,7 +52,6 @@ pub struct Endpoint {
     pub url: Url,
     /// Headers of every request. Their values may be secrets.
     pub headers: Vec<(String, String)>,
-    /// The transport.
     pub transport: HttpTransport,
     /// Files of certificates (PEM) that are trusted beside those of the machine.
     pub extra_ca: Vec<PathBuf>,
@@ -83,7 +82,6 @@ pub enum HttpTransport {
     HttpSse,
 }
 
-/// The limits of a connection.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
     /// The time that it may take to connect, handshake included.

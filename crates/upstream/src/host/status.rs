@@ -60,7 +60,6 @@ pub struct Remark {
 const MAX_STDERR_BYTES: usize = 2_000;
 
 impl Upstream {
-    /// Its status.
     pub fn status(&self) -> UpstreamStatus {
         let served = self.served.load();
         let listings = served.listings.as_deref();

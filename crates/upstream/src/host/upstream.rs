@@ -27,11 +27,8 @@ use crate::{
     settings::{Overlay, StartMode, UpstreamSettings},
 };
 
-/// One upstream.
 pub struct Upstream {
-    /// Its id.
     pub id: String,
-    /// Its settings.
     pub settings: UpstreamSettings,
     pub(crate) target: Target,
     pub(super) overlays: ArcSwap<BTreeMap<String, Overlay>>,
@@ -81,7 +78,6 @@ pub enum UpstreamState {
 pub enum DownCause {
     /// Its settings cannot be used, such as a variable that is not set.
     Settings,
-    /// Its program was not found.
     ProgramNotFound,
     /// It was not ready within `connect_timeout_ms`.
     Timeout,
@@ -143,7 +139,6 @@ impl Upstream {
         }
     }
 
-    /// Its state.
     pub fn state(&self) -> UpstreamState {
         self.state.borrow().clone()
     }

@@ -9,11 +9,8 @@ use contract::{ApprovalRequirement, Contract, ContractStatus, Effects, codes};
 /// The promises of a tool, as far as they are stated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PartialContract {
-    /// Its name.
     pub name: String,
-    /// Its description.
     pub description: Option<String>,
-    /// Its status.
     pub status: Option<ContractStatus>,
     /// Its effects at most.
     pub effects: Option<Effects>,

@@ -24,9 +24,7 @@ pub(super) struct ValueDifference {
     text: String,
     /// True if models read it, whatever it means to values.
     pub wording: bool,
-    /// The old value.
     old: Option<Value>,
-    /// The new value.
     new: Option<Value>,
 }
 

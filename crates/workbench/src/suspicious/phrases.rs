@@ -11,7 +11,6 @@ use regex::Regex;
 use super::{SuspiciousText, invisible, shown};
 use contract::Severity;
 
-/// One rule.
 struct PhraseRule {
     name: &'static str,
     what: &'static str,

@@ -32,7 +32,6 @@ const DATE_FORMATS: &[&str] = &[
 const NUMBER_WORDS: [&str; 11] =
     ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-/// The values of a question.
 pub(in crate::plan) struct QuestionValues {
     /// In normal form, with one kind of quotation mark.
     text: String,

@@ -81,7 +81,6 @@ impl<'a> SchemaView<'a> {
         (view, is_named)
     }
 
-    /// The view of an item.
     pub fn item(&self, index: usize) -> Self {
         let mut view = Self { root: self.root, nodes: Vec::new(), name: self.name };
         for node in &self.nodes {

@@ -50,7 +50,6 @@ pub(super) enum ServiceConnection {
     Http2(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
 }
 
-/// The connections of one service.
 pub(super) struct ServiceConnections {
     connector: Connector,
     /// The address that is connected to: the origin alone.
@@ -196,7 +195,6 @@ pub(super) enum ExchangeError {
     Failed(NetError),
 }
 
-/// A connection.
 pub(super) struct Http1Connection {
     sender: SendRequest<Full<Bytes>>,
     /// Nothing when it is over.

@@ -28,7 +28,6 @@ const UNWANTED: Duration = Duration::from_secs(2);
 /// A response. Its status may be any.
 #[derive(Debug)]
 pub struct ServiceResponse {
-    /// The status.
     pub status: StatusCode,
     /// The headers, as they came.
     pub headers: HeaderMap,
@@ -82,7 +81,6 @@ impl ResponseBody {
         poll_fn(|context| self.poll_chunk(context)).await
     }
 
-    /// All of it.
     pub async fn read_all(mut self, max_bytes: usize) -> Result<Bytes, NetError> {
         let announced = self.incoming.size_hint().lower();
         if announced > max_bytes as u64 {

@@ -28,7 +28,6 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
     viewBox='0 0 16 16'%3E%3Cpath d='M2 2h3v12H2zM11 2h3v12h-3zM5 7h6v2H5z' \
     fill='%232f7d6b'/%3E%3C/svg%3E";
 
-/// The page for this catalogue.
 pub(super) fn render(catalogue: &Catalogue, facts: &PageFacts) -> String {
     let page = html! {
         (DOCTYPE)

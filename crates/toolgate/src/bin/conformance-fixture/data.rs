@@ -34,7 +34,6 @@ impl Fixture {
         serde_json::from_str(include_str!("fixture.json")).context("fixture.json")
     }
 
-    /// The contract of a tool.
     pub fn contract(&self, tool: &ToolData) -> anyhow::Result<Contract> {
         let mut fields = self.contract.clone();
         fields.extend(tool.contract.clone());

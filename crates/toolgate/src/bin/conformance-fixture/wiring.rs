@@ -62,7 +62,6 @@ pub fn jobs() -> JobsSettings {
     JobsSettings { max_queued: 1_000, max_running: 32, input_timeout: Duration::from_mins(1) }
 }
 
-/// The doors.
 pub fn doors() -> server::ServerSettings {
     // What is sealed here is worth nothing, and a known key makes a run repeatable.
     let mut mcp = server::mcp::McpSettings::new(*b"the key of the fixture, and only");

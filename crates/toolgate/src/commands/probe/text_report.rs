@@ -47,7 +47,6 @@ fn row(suite: &CheckSuite) -> Vec<String> {
     ]
 }
 
-/// A rule with its findings.
 struct RuleFindings<'a> {
     rule: &'static ProbeRule,
     kinds: Vec<FindingGroup<'a>>,

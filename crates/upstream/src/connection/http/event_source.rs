@@ -75,7 +75,6 @@ impl EventSource {
 
 /// A stream that broke off before the response.
 pub(super) struct BrokenStream {
-    /// The id of the last event.
     pub(super) last_event_id: String,
     /// The time to wait.
     pub(super) wait: Duration,

@@ -20,7 +20,6 @@ use crate::connection::{
     request_table::{MessageWriter, MultiplexedRequest},
 };
 
-/// The transport.
 pub(super) struct HttpSseTransport(Arc<SseChannel>);
 
 /// The event stream, and the address that messages are posted to.

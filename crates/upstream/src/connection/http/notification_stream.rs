@@ -33,7 +33,6 @@ enum StreamEnd {
     Unsupported,
     /// There was one with an event; wait so long before the next attempt.
     Ended(Option<Duration>),
-    /// It failed.
     Failed,
 }
 
@@ -71,7 +70,6 @@ pub(super) async fn listen(client: Arc<McpHttpClient>) {
     }
 }
 
-/// The position in the stream.
 #[derive(Default)]
 struct StreamPosition {
     /// The last event, from which the server can resume.

@@ -151,7 +151,6 @@ fn answer_to(heard: &PeerRequest, result: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": heard.field("id"), "result": result }).to_string()
 }
 
-/// A message as an event.
 fn event(message: impl std::fmt::Display) -> String {
     format!("event: message\ndata: {message}\n\n")
 }

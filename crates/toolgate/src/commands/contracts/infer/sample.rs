@@ -82,7 +82,6 @@ impl Sample {
 /// The output of a tool, as inferred.
 #[derive(Debug, PartialEq)]
 pub struct Proposal {
-    /// The output format.
     pub output: OutputFormat,
     /// The output schema, unless the format has one of its own.
     pub schema: Option<Value>,

@@ -43,7 +43,6 @@ pub const DOORS: [ProbedDoor; 7] = [
 ];
 
 impl ProbedDoor {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             ProbedDoor::Simple => "the simple envelope",

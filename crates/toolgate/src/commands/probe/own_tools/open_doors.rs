@@ -35,11 +35,9 @@ pub struct ProbedTool {
     pub provider: Arc<SwappableProvider>,
 }
 
-/// The doors.
 pub struct OpenDoors {
     /// The timeout of a call.
     pub timeout: Duration,
-    /// The gate.
     pub gate: Arc<Gate>,
     /// The base URL.
     pub base: String,
@@ -107,7 +105,6 @@ impl OpenDoors {
         })
     }
 
-    /// The tools.
     pub fn tools(&self) -> &[ProbedTool] {
         &self.tools
     }

@@ -16,7 +16,6 @@ impl SwappableProvider {
         Arc::new(Self(Mutex::new(Arc::new(FixedOutput(Value::Null)))))
     }
 
-    /// Sets the provider.
     pub fn set(&self, provider: Arc<dyn Provider>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = provider;
     }

@@ -62,7 +62,6 @@ pub(super) fn fill(field: &mut String, value: String) {
     }
 }
 
-/// A text in one line.
 pub(super) fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,7 +5,6 @@ use testkit::{Act, Peer};
 
 use super::*;
 
-/// The error for a status with this head and body.
 async fn refused(status: u16, head: &'static str, body: &'static str) -> RequestError {
     let peer = Peer::start(move |_| vec![Act::answer(status, head, body)]).await;
     modern(&peer).call().await.unwrap_err()
