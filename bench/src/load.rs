@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use crate::{
     ROUNDS,
     http::Connection,
-    mcp::{Client, Era},
+    mcp::{McpClient, McpVersion},
     processor::Processor,
     table::Row,
 };
@@ -31,8 +31,8 @@ pub struct Target {
 enum Calls {
     /// The same bytes again and again.
     Json(Vec<u8>),
-    /// `tools/call`, each with an id of its own, after what the era asks for at the start.
-    Mcp(Era, String),
+    /// `tools/call`, each with an id of its own, after what the version asks for at the start.
+    Mcp(McpVersion, String),
     /// Something in this process.
     Here(Arc<Work>),
 }
@@ -61,8 +61,8 @@ impl Target {
     }
 
     /// A tool over MCP that takes and gives what `echo_json` does.
-    pub fn mcp(name: &str, port: u16, era: Era, tool: &str) -> Self {
-        Self { name: name.to_owned(), port, calls: Calls::Mcp(era, tool.to_owned()) }
+    pub fn mcp(name: &str, port: u16, version: McpVersion, tool: &str) -> Self {
+        Self { name: name.to_owned(), port, calls: Calls::Mcp(version, tool.to_owned()) }
     }
 }
 
@@ -186,7 +186,7 @@ async fn connection(target: &Target, warm: Instant, end: Instant) -> anyhow::Res
 /// A target at the other end of a connection.
 enum Caller<'a> {
     Json { connection: Connection, request: &'a [u8] },
-    Mcp(Client),
+    Mcp(McpClient),
     Here(&'a Work),
 }
 
@@ -196,7 +196,9 @@ impl<'a> Caller<'a> {
             Calls::Json(request) => {
                 Self::Json { connection: Connection::open(target.port).await?, request }
             }
-            Calls::Mcp(era, tool) => Self::Mcp(Client::open(target.port, *era, tool).await?),
+            Calls::Mcp(version, tool) => {
+                Self::Mcp(McpClient::open(target.port, *version, tool).await?)
+            }
             Calls::Here(work) => Self::Here(&**work),
         })
     }

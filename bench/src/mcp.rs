@@ -20,8 +20,8 @@ use crate::{
 };
 
 use bare::Legacy;
-pub use client::Client;
-pub use message::Era;
+pub use client::McpClient;
+pub use message::McpVersion;
 pub use piped::Piped;
 
 /// The tool that is called.
@@ -31,18 +31,18 @@ const FLOOR: &str = "bare rmcp";
 
 /// All of it, with rounds of this length.
 pub async fn report(round: Duration) -> anyhow::Result<()> {
-    for era in Era::ALL {
-        over_http(era, round).await?;
+    for version in McpVersion::ALL {
+        over_http(version, round).await?;
     }
     stdio::report(round)?;
     listing::report().await
 }
 
-async fn over_http(era: Era, round: Duration) -> anyhow::Result<()> {
-    println!("\nMCP {} over HTTP\n{}", era.version(), table::header(FLOOR));
-    let floors: &[(&str, Legacy)] = match era {
-        Era::Modern => &[("bare rmcp, JSON", Legacy::Sessions)],
-        Era::Legacy => &[
+async fn over_http(version: McpVersion, round: Duration) -> anyhow::Result<()> {
+    println!("\nMCP {} over HTTP\n{}", version.version(), table::header(FLOOR));
+    let floors: &[(&str, Legacy)] = match version {
+        McpVersion::Modern => &[("bare rmcp, JSON", Legacy::Sessions)],
+        McpVersion::Legacy => &[
             ("bare rmcp, sessions, events", Legacy::Sessions),
             ("bare rmcp, no sessions, JSON", Legacy::Sessionless),
         ],
@@ -51,14 +51,14 @@ async fn over_http(era: Era, round: Duration) -> anyhow::Result<()> {
     let mut targets = Vec::new();
     for (name, legacy) in floors {
         let server = start::bare_rmcp(*legacy, 1)?;
-        targets.push(Target::mcp(name, server.port(), era, ECHO));
+        targets.push(Target::mcp(name, server.port(), version, ECHO));
         servers.push(server);
     }
     let toolgate = start::toolgate()?;
-    match Client::open(toolgate.port(), era, ECHO).await {
+    match McpClient::open(toolgate.port(), version, ECHO).await {
         Ok(client) => {
             client.close().await?;
-            targets.push(Target::mcp("toolgate /mcp", toolgate.port(), era, ECHO));
+            targets.push(Target::mcp("toolgate /mcp", toolgate.port(), version, ECHO));
         }
         Err(error) => println!("      toolgate does not answer /mcp: {error:#}"),
     }

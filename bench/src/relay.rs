@@ -1,6 +1,6 @@
 //! Calls that pass through to another MCP server, against calling that server itself.
 //!
-//! Both sides speak Streamable HTTP in the modern era, arguments and results are held against their
+//! Both sides speak Streamable HTTP in the modern version, arguments and results are held against their
 //! schemas, and every call is in the journal. A further address is that of another gateway in front of
 //! a server with the same tools (`bench bare-rmcp sessions 1` is one), as `http://127.0.0.1:PORT#PREFIX`,
 //! where PREFIX stands before the names of the tools.
@@ -12,7 +12,7 @@ use anyhow::Context;
 use crate::{
     load::{self, Target},
     mcp::{
-        ECHO, Era,
+        ECHO, McpVersion,
         bare::{LARGE, Legacy},
         listing,
     },
@@ -34,16 +34,21 @@ pub async fn report(round: Duration, others: &[&str]) -> anyhow::Result<()> {
     for tool in [ECHO, LARGE] {
         println!("\nMCP to MCP, {tool}\n{}", table::header("direct"));
         let mut targets = vec![
-            Target::mcp("the upstream itself", upstream.port(), Era::Modern, tool),
-            Target::mcp("bare proxy", forwards.port(), Era::Modern, tool),
-            Target::mcp("bare proxy, checks", checks.port(), Era::Modern, tool),
-            Target::mcp("toolgate", toolgate.port(), Era::Modern, &format!("up__{tool}")),
+            Target::mcp("the upstream itself", upstream.port(), McpVersion::Modern, tool),
+            Target::mcp("bare proxy", forwards.port(), McpVersion::Modern, tool),
+            Target::mcp("bare proxy, checks", checks.port(), McpVersion::Modern, tool),
+            Target::mcp("toolgate", toolgate.port(), McpVersion::Modern, &format!("up__{tool}")),
         ];
         for other in others {
             let (address, prefix) = other.split_once('#').unwrap_or((other, ""));
             let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
             let port = port.with_context(|| format!("no port in `{address}`"))?;
-            targets.push(Target::mcp(address, port, Era::Modern, &format!("{prefix}{tool}")));
+            targets.push(Target::mcp(
+                address,
+                port,
+                McpVersion::Modern,
+                &format!("{prefix}{tool}"),
+            ));
         }
         for connections in CONNECTIONS {
             table::print(connections, &load::rounds(&targets, connections, round).await?);

@@ -30,7 +30,7 @@ const WORDS: usize = 600;
 
 /// A model that writes at a fixed pace.
 #[derive(Default)]
-struct Model {
+struct FakeModel {
     /// The time that it took for all answers, in microseconds.
     own: AtomicU64,
 }
@@ -47,7 +47,7 @@ pub async fn report() -> anyhow::Result<()> {
 }
 
 async fn measure(pace: Duration) -> anyhow::Result<()> {
-    let model = Arc::new(Model::default());
+    let model = Arc::new(FakeModel::default());
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
     tokio::spawn(serve(listener, model.clone(), pace));
@@ -94,7 +94,7 @@ fn transcript() -> String {
     (0..WORDS).map(word).collect::<Vec<_>>().join(" ")
 }
 
-async fn serve(listener: TcpListener, model: Arc<Model>, pace: Duration) {
+async fn serve(listener: TcpListener, model: Arc<FakeModel>, pace: Duration) {
     while let Ok((stream, _)) = listener.accept().await {
         let model = model.clone();
         tokio::spawn(async move {
@@ -104,7 +104,7 @@ async fn serve(listener: TcpListener, model: Arc<Model>, pace: Duration) {
     }
 }
 
-async fn answer(mut stream: TcpStream, model: &Model, pace: Duration) -> anyhow::Result<()> {
+async fn answer(mut stream: TcpStream, model: &FakeModel, pace: Duration) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
     let question = question(&mut stream).await?;
     let began = Instant::now();

@@ -3,7 +3,7 @@
 use anyhow::{Context, ensure};
 use serde_json::Value;
 
-use super::message::{Era, FIRST_ID};
+use super::message::{FIRST_ID, McpVersion};
 use crate::http::{Answer, find};
 
 /// The one message that answers a request: the body, or the event in it that has an id.
@@ -37,7 +37,7 @@ pub fn result(message: &Value, id: u64) -> anyhow::Result<&Value> {
 
 /// The version that `initialize` led to, which must be the one that is measured.
 pub fn expect_version(message: &Value) -> anyhow::Result<&'static str> {
-    let wanted = Era::Legacy.version();
+    let wanted = McpVersion::Legacy.version();
     let result = result(message, FIRST_ID)?;
     ensure!(result["protocolVersion"] == wanted, "another version was chosen: {message}");
     Ok(wanted)

@@ -4,12 +4,12 @@ use anyhow::ensure;
 
 use super::{
     answer,
-    message::{self, Era, Numbered},
+    message::{self, McpVersion, Numbered},
 };
 use crate::http::Connection;
 
-/// A client with a connection, and in the legacy era a session, of its own.
-pub struct Client {
+/// A client with a connection, and in the legacy version a session, of its own.
+pub struct McpClient {
     connection: Connection,
     port: u16,
     /// Headers of the session, empty where there is none.
@@ -17,18 +17,18 @@ pub struct Client {
     call: Numbered,
 }
 
-impl Client {
-    /// Connects, does what the era asks for, and makes a first call that must be answered well.
-    pub async fn open(port: u16, era: Era, tool: &str) -> anyhow::Result<Self> {
+impl McpClient {
+    /// Connects, does what the version asks for, and makes a first call that must be answered well.
+    pub async fn open(port: u16, version: McpVersion, tool: &str) -> anyhow::Result<Self> {
         let mut connection = Connection::open(port).await?;
-        let (headers, session) = match era {
-            Era::Modern => (modern_headers("tools/call", Some(tool)), String::new()),
-            Era::Legacy => {
+        let (headers, session) = match version {
+            McpVersion::Modern => (modern_headers("tools/call", Some(tool)), String::new()),
+            McpVersion::Legacy => {
                 let session = initialize(&mut connection, port).await?;
                 (session.clone(), session)
             }
         };
-        let call = Numbered::new(post(port, &headers, &message::call(era, tool)));
+        let call = Numbered::new(post(port, &headers, &message::call(version, tool)));
         let mut client = Self { connection, port, session, call };
         let answer = client.connection.exchange(client.call.next()).await?;
         answer::expect_echo(&answer::message(&answer)?, client.call.id())?;
@@ -73,8 +73,10 @@ async fn initialize(connection: &mut Connection, port: u16) -> anyhow::Result<St
 
 /// The headers that repeat what the body of a modern request says.
 pub fn modern_headers(method: &str, name: Option<&str>) -> String {
-    let mut headers =
-        format!("MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\n", Era::Modern.version());
+    let mut headers = format!(
+        "MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\n",
+        McpVersion::Modern.version()
+    );
     if let Some(name) = name {
         headers += &format!("Mcp-Name: {name}\r\n");
     }

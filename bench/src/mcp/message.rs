@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 /// The way in which client and server agree on a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum McpVersion {
     /// 2026-07-28: every request stands alone and says what the client can do.
     Modern,
     /// 2025-11-25 and before: `initialize` first, and over HTTP a session.
     Legacy,
 }
 
-impl Era {
+impl McpVersion {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::Modern, Self::Legacy];
 
@@ -64,9 +64,9 @@ impl Numbered {
 }
 
 /// The call that is measured, with the arguments that the other doors get.
-pub fn call(era: Era, tool: &str) -> String {
+pub fn call(version: McpVersion, tool: &str) -> String {
     let mut params = json!({ "name": tool, "arguments": { "message": "hello", "n": 2 } });
-    if era == Era::Modern {
+    if version == McpVersion::Modern {
         params["_meta"] = meta();
     }
     request("tools/call", &params)
@@ -84,7 +84,7 @@ pub fn list(cursor: Option<&str>) -> String {
 /// The first message of a legacy client.
 pub fn initialize() -> String {
     let params = json!({
-        "protocolVersion": Era::Legacy.version(),
+        "protocolVersion": McpVersion::Legacy.version(),
         "capabilities": {},
         "clientInfo": client(),
     });
@@ -100,7 +100,7 @@ fn request(method: &str, params: &Value) -> String {
 
 fn meta() -> Value {
     json!({
-        "io.modelcontextprotocol/protocolVersion": Era::Modern.version(),
+        "io.modelcontextprotocol/protocolVersion": McpVersion::Modern.version(),
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": client(),
     })

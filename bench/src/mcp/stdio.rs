@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{
     ECHO, FLOOR, answer,
     bare::Streams,
-    message::{self, Era, Numbered},
+    message::{self, McpVersion, Numbered},
     piped::Piped,
 };
 use crate::{
@@ -16,15 +16,15 @@ use crate::{
 
 /// One call after the other, with rounds of the children in turn.
 pub fn report(round: Duration) -> anyhow::Result<()> {
-    for era in Era::ALL {
-        println!("\nMCP {} on stdio\n{}", era.version(), table::header(FLOOR));
+    for version in McpVersion::ALL {
+        println!("\nMCP {} on stdio\n{}", version.version(), table::header(FLOOR));
         let mut clients = Vec::new();
         for (name, streams) in
             [("bare rmcp, stdio_pipes()", Streams::Pipes), ("bare rmcp, stdio()", Streams::Threads)]
         {
-            clients.push((name, Client::open(start::bare_rmcp_on_stdio(streams)?, era)?));
+            clients.push((name, StdioClient::open(start::bare_rmcp_on_stdio(streams)?, version)?));
         }
-        match start::toolgate_on_stdio().and_then(|child| Client::open(child, era)) {
+        match start::toolgate_on_stdio().and_then(|child| StdioClient::open(child, version)) {
             Ok(client) => clients.push(("toolgate mcp", client)),
             Err(error) => println!("      toolgate does not answer on stdio: {error:#}"),
         }
@@ -42,20 +42,20 @@ pub fn report(round: Duration) -> anyhow::Result<()> {
 
 /// A client that blocks: it has nothing else to do while it waits, and a runtime's turn
 /// between write and read would look like the server's.
-struct Client {
+struct StdioClient {
     child: Piped,
     call: Numbered,
 }
 
-impl Client {
-    /// Does what the era asks for, and makes a first call that must be answered well.
-    fn open(mut child: Piped, era: Era) -> anyhow::Result<Self> {
-        if era == Era::Legacy {
+impl StdioClient {
+    /// Does what the version asks for, and makes a first call that must be answered well.
+    fn open(mut child: Piped, version: McpVersion) -> anyhow::Result<Self> {
+        if version == McpVersion::Legacy {
             child.send(&line(&message::initialize()))?;
             answer::expect_version(&serde_json::from_slice(child.receive()?)?)?;
             child.send(&line(message::INITIALIZED))?;
         }
-        let mut call = Numbered::new(line(&message::call(era, ECHO)));
+        let mut call = Numbered::new(line(&message::call(version, ECHO)));
         child.send(call.next())?;
         answer::expect_echo(&serde_json::from_slice(child.receive()?)?, call.id())?;
         Ok(Self { child, call })

@@ -166,7 +166,7 @@ impl ToolTerms {
         }
         for (key, value) in fields {
             match &**key {
-                // What a pattern spells out is often the beginning of an identifier.
+                // The literal part of a pattern is often the beginning of an identifier.
                 "title" | "description" | "const" | "default" | "pattern" => self.value(value),
                 "enum" | "examples" => {
                     let values = value.as_array().into_iter().flatten();

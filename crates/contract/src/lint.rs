@@ -140,7 +140,7 @@ impl Linter<'_> {
             );
         }
         self.schema("/input_schema", schema, true);
-        // What cannot be compiled has been reported already.
+        // A schema that cannot be compiled has been reported already.
         if Schema::compile(schema).is_ok()
             && let Err(mistake) = crate::parameter_headers::declared(schema)
         {

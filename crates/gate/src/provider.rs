@@ -118,7 +118,7 @@ impl RunningCall {
     }
 
     /// True if anybody may want to read what the tool logs.
-    pub fn is_heard(&self) -> bool {
+    pub fn wants_logs(&self) -> bool {
         self.channel.notifications.is_some()
     }
 

@@ -177,7 +177,7 @@ impl Relay {
             headers: self.headers(&call.input),
             wants_progress: call.is_watched(),
             // Every level: the door leaves out what its client does not want.
-            log_level: call.is_heard().then_some("debug"),
+            log_level: call.wants_logs().then_some("debug"),
             capabilities: Some(capabilities(call.capabilities())),
             interim: sender,
             ..RequestOptions::new(timeout)

@@ -33,7 +33,7 @@ pub(super) fn of_object(schema: &Value) -> Value {
     let repointed = references::repointed(&original, &|pointer| {
         let first = pointer.split('/').nth(1).unwrap_or_default();
         if pointer.is_empty() && changed {
-            // What refers to the root means it as it was.
+            // A reference to the root means the root as it was.
             refers_to_root.set(true);
             format!("/$defs/{copy}")
         } else if moves && CHOICES.contains(&first) {

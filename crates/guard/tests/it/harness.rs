@@ -119,9 +119,9 @@ pub fn strace_works() -> bool {
 }
 
 /// A file system of its own, the only way to a full or a read-only disk that root, too, is held to. Gone when dropped.
-pub struct Mount(tempfile::TempDir);
+pub struct TmpfsMount(tempfile::TempDir);
 
-impl Mount {
+impl TmpfsMount {
     /// Nothing where this user may not mount; the test then says so and ends.
     pub fn new(options: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ impl Mount {
     }
 }
 
-impl Drop for Mount {
+impl Drop for TmpfsMount {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-l").arg(self.path()).status();
     }

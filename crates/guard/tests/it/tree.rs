@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use path_property::plant;
 
 /// A folder with everything in it that should not lead anywhere, beside what must not be touched.
-pub struct World {
+pub struct TreeFixture {
     folder: TempDir,
     /// Keeps the socket in the folder alive.
     _socket: std::os::unix::net::UnixListener,
@@ -36,7 +36,7 @@ pub struct World {
 /// Every path below a folder, and what is there.
 type Snapshot = BTreeMap<String, String>;
 
-impl World {
+impl TreeFixture {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         plant(folder.path());

@@ -16,9 +16,9 @@ use crate::{BINARY, command};
 type Command = std::process::Command;
 
 /// A file system of its own under the world, gone when dropped.
-pub struct Mount(PathBuf);
+pub struct SmallDisk(PathBuf);
 
-impl Mount {
+impl SmallDisk {
     /// Nothing where this user may not mount; the test then says so and ends.
     pub fn new(path: &Path, options: &str) -> Option<Self> {
         std::fs::create_dir_all(path).unwrap();
@@ -42,7 +42,7 @@ impl Mount {
     }
 }
 
-impl Drop for Mount {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         // Lazily: the server may still run.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
@@ -109,7 +109,7 @@ async fn what_others_keep_is_neither_taken_nor_removed() {
 fn a_read_only_data_folder_is_told() {
     let world = World::new(BINARY, "");
     let path = world.folder().join("data");
-    let Some(_mount) = Mount::new(&path, "ro") else { return };
+    let Some(_mount) = SmallDisk::new(&path, "ro") else { return };
     let folder = format!("the data folder `{}` cannot be written", path.display());
     refuses_to_start(&world, &[&folder, "Read-only file system"]);
 }
@@ -144,14 +144,14 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 /// A server on a disk of two megabytes, and the way to fill it.
 struct Small {
     // Dropped in this order: the mount must be gone before the folder can go.
-    mount: Mount,
+    mount: SmallDisk,
     world: World,
 }
 
 impl Small {
     fn new(settings: &str) -> Option<Self> {
         let world = World::new(BINARY, settings);
-        let mount = Mount::new(&world.folder().join("data"), "size=2m")?;
+        let mount = SmallDisk::new(&world.folder().join("data"), "size=2m")?;
         Some(Self { mount, world })
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use testkit::World;
 
-use crate::{disk::Mount, start};
+use crate::{disk::SmallDisk, start};
 
 /// A world with an agent's folder, and something outside it that is nobody's business.
 struct Adam {
@@ -171,7 +171,7 @@ async fn d17_what_cannot_be_written_stays_as_it_was() {
 #[tokio::test]
 async fn d17_a_full_disk_and_a_read_only_one_are_told() {
     let adam = Adam::new("").await;
-    let Some(small) = Mount::new(&adam.file("small"), "size=256k") else { return };
+    let Some(small) = SmallDisk::new(&adam.file("small"), "size=256k") else { return };
     adam.succeeds(write("small/notes.txt", "old")).await;
     let large = "x".repeat(400_000);
     for path in ["small/notes.txt", "small/new.txt"] {

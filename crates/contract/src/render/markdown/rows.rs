@@ -139,7 +139,7 @@ impl RowTable<'_> {
                     "allOf" => certain,
                     "anyOf" | "oneOf" if is_null(child.schema) => continue,
                     "anyOf" | "oneOf" => {
-                        // What is either null or one other thing is that thing.
+                        // A choice of null and one other schema is shown as that schema.
                         let others = list(map, child.keyword).iter().filter(|one| !is_null(one));
                         certain && others.count() == 1
                     }

@@ -28,14 +28,14 @@ impl Expected {
 
 /// All that was asked for, as it should be.
 #[derive(Default)]
-struct Model {
+struct ApprovalModel {
     known: HashMap<ApprovalId, Expected>,
     /// Which of them in the order in which they came.
     order: Vec<ApprovalId>,
     now: i64,
 }
 
-impl Model {
+impl ApprovalModel {
     fn find(&self, subject: Subject, state: ApprovalState) -> Vec<ApprovalId> {
         let fits = |one: &Expected| {
             one.subject == subject && one.stands(self.now) == state && one.until > self.now
@@ -113,7 +113,7 @@ fn made(subject: Subject, approval: Option<ApprovalId>, random: &mut StdRng) -> 
     call.caller(caller).approval(approval).recording(recording)
 }
 
-async fn step(fixture: &ApprovalGate, model: &mut Model, random: &mut StdRng) {
+async fn step(fixture: &ApprovalGate, model: &mut ApprovalModel, random: &mut StdRng) {
     match random.random_range(0..10) {
         0..6 => {
             let subject = subject(random);
@@ -163,7 +163,7 @@ async fn step(fixture: &ApprovalGate, model: &mut Model, random: &mut StdRng) {
 }
 
 /// Exactly one approval of this call was used up.
-async fn used(fixture: &ApprovalGate, model: &mut Model, subject: Subject) {
+async fn used(fixture: &ApprovalGate, model: &mut ApprovalModel, subject: Subject) {
     let candidates = model.find(subject, ApprovalState::Approved);
     let mut used = 0;
     for id in candidates {
@@ -181,7 +181,7 @@ async fn every_sequence_goes_as_a_person_would_expect() {
         let mut random = StdRng::seed_from_u64(seed);
         let fixture = ApprovalGate::new(Preview::Nothing);
         let other = fixture.second_process();
-        let mut model = Model::default();
+        let mut model = ApprovalModel::default();
         for _ in 0..120 {
             let fixture = if random.random_bool(0.5) { &fixture } else { &other };
             step(fixture, &mut model, &mut random).await;

@@ -173,7 +173,7 @@ fn keep_alive(stream: &tokio::net::TcpStream) {
     const AFTER: Duration = Duration::from_mins(1);
     const BETWEEN: Duration = Duration::from_secs(15);
     const TIMES: u32 = 4;
-    // What the kernel does not have it does not do.
+    // A kernel without this option is fine.
     let _ = sockopt::set_socket_keepalive(stream, true);
     let _ = sockopt::set_tcp_keepidle(stream, AFTER);
     let _ = sockopt::set_tcp_keepintvl(stream, BETWEEN);

@@ -12,7 +12,7 @@ use std::{
 use guard::files::LedgerError;
 
 use super::{FILE, append, appends, ledger, read, with};
-use crate::harness::{Mount, skipped};
+use crate::harness::{TmpfsMount, skipped};
 
 fn refused(folder: &Path) -> String {
     let error = append(&ledger(folder), "entry").unwrap_err();
@@ -95,7 +95,7 @@ fn a_program_that_keeps_the_lock_is_not_waited_for_forever() {
 
 #[test]
 fn a_full_disk_leaves_no_part_of_an_entry() {
-    let Some(disk) = Mount::new("size=64k") else { return };
+    let Some(disk) = TmpfsMount::new("size=64k") else { return };
     let log = ledger(disk.path());
     std::fs::write(disk.path().join(FILE), "torn").unwrap();
     let entry = "x".repeat(5_000);
@@ -120,7 +120,7 @@ fn a_full_disk_leaves_no_part_of_an_entry() {
 
 #[test]
 fn a_read_only_disk_is_told() {
-    let Some(disk) = Mount::new("size=1m") else { return };
+    let Some(disk) = TmpfsMount::new("size=1m") else { return };
     let log = ledger(disk.path());
     assert_eq!(appends(&log, "x"), 1);
     disk.remount("ro");

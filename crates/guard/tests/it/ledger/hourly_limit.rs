@@ -16,12 +16,12 @@ use super::{append, ledger, read};
 
 const HOUR_MS: i64 = 3_600_000;
 
-struct World {
+struct LimitedLedger {
     folder: tempfile::TempDir,
     now: Arc<AtomicI64>,
 }
 
-impl World {
+impl LimitedLedger {
     fn new() -> Self {
         let now = Arc::new(AtomicI64::new(1_767_960_000_000));
         Self { folder: tempfile::tempdir().unwrap(), now }
@@ -67,7 +67,7 @@ fn takes(log: &Ledger, count: usize) {
 
 #[test]
 fn the_twenty_first_in_an_hour_is_refused() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     let log = world.ledger(20);
     for _ in 0..20 {
         takes(&log, 1);
@@ -96,7 +96,7 @@ fn the_twenty_first_in_an_hour_is_refused() {
 
 #[test]
 fn another_limit_counts_what_was_written_under_the_old_one() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     takes(&world.ledger(20), 20);
     refused(&world.ledger(5));
     takes(&world.ledger(25), 5);
@@ -105,7 +105,7 @@ fn another_limit_counts_what_was_written_under_the_old_one() {
 
 #[test]
 fn many_at_once_get_no_more_than_there_is() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     // Each has opened the log as a process of its own would.
     let logs: Vec<Ledger> = (0..16).map(|_| world.ledger(20)).collect();
     let taken: usize = std::thread::scope(|scope| {
@@ -124,7 +124,7 @@ fn many_at_once_get_no_more_than_there_is() {
 
 #[test]
 fn what_is_not_written_does_not_count() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     let log = world.ledger(2);
     takes(&log, 1);
     // In the place of the file there is something that is not written to.
@@ -141,7 +141,7 @@ fn what_is_not_written_does_not_count() {
 
 #[test]
 fn a_clock_that_was_wrong_shuts_nobody_out() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     let log = world.ledger(3);
     world.pass(400 * 24 * HOUR_MS);
     takes(&log, 3);
@@ -154,7 +154,7 @@ fn a_clock_that_was_wrong_shuts_nobody_out() {
 
 #[test]
 fn a_damaged_record_of_times_is_no_obstacle() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     takes(&world.ledger(3), 3);
     let damage = |text: &[u8]| std::fs::write(world.times(), text).unwrap();
     for text in [&b""[..], b"12", &[0; 48], &[255; 100], b"not a time\n"] {
@@ -165,7 +165,7 @@ fn a_damaged_record_of_times_is_no_obstacle() {
 
 #[test]
 fn the_record_of_times_stays_small() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     let log = world.ledger(3);
     let length = |path: &Path| path.metadata().unwrap().len();
     takes(&log, 1);
@@ -181,7 +181,7 @@ fn the_record_of_times_stays_small() {
 
 #[test]
 fn where_times_cannot_be_kept_nothing_is_written() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     std::fs::create_dir_all(world.times()).unwrap();
     let error = append(&world.ledger(3), "x").unwrap_err();
     assert!(error.to_string().contains("directory"), "{error}");
@@ -207,7 +207,7 @@ fn an_entry_that_is_being_written_is_not_cancelled() {
 
 #[test]
 fn a_lock_on_the_times_is_told_without_their_folder() {
-    let world = World::new();
+    let world = LimitedLedger::new();
     std::fs::create_dir_all(world.data()).unwrap();
     let held = std::fs::File::create(world.times()).unwrap();
     held.lock().unwrap();

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::{
-    World, always,
+    TreeFixture, always,
     path_property::{inodes, opens_only_what_is_inside, trees},
     snapshot,
 };
@@ -14,7 +14,7 @@ use super::{
 fn piece() -> impl Strategy<Value = String> {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
-        let world = World::new();
+        let world = TreeFixture::new();
         snapshot(&world.root())
             .into_keys()
             .flat_map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>())
@@ -79,7 +79,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 #[test]
 fn whatever_is_opened_lies_inside() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let (root, trees) = (world.root(), trees(&world.root()));
     let inside = inodes(&root);
     let prefix = root.to_str().unwrap().to_owned();
@@ -92,7 +92,7 @@ fn whatever_is_opened_lies_inside() {
 
 #[test]
 fn whatever_is_written_lies_inside() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let trees = trees(&world.root());
     proptest!(config(600), |(text in soup(), way in 0..4_usize)| {
         let tree = &trees[way];

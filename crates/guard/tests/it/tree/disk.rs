@@ -7,8 +7,8 @@ use guard::files::{FileTree, LinkPolicy, Resolver};
 use rustix::fs::{IFlags, ioctl_setflags};
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-use super::{World, always, snapshot, word};
-use crate::harness::{DEADLINE, Mount, skipped, wait_until};
+use super::{TreeFixture, always, snapshot, word};
+use crate::harness::{DEADLINE, TmpfsMount, skipped, wait_until};
 
 fn both(root: &Path) -> [FileTree; 2] {
     [FileTree::new(root), FileTree::new(root).resolver(Resolver::Steps)]
@@ -16,7 +16,7 @@ fn both(root: &Path) -> [FileTree; 2] {
 
 #[test]
 fn a_full_disk_leaves_the_old_content() {
-    let Some(mount) = Mount::new("size=256k") else { return };
+    let Some(mount) = TmpfsMount::new("size=256k") else { return };
     for tree in both(mount.path()) {
         let path = tree.path("sub/notes.txt").unwrap();
         let old = "old ".repeat(10_000);
@@ -41,7 +41,7 @@ fn a_full_disk_leaves_the_old_content() {
 
 #[test]
 fn no_room_for_another_name_leaves_everything_as_it_was() {
-    let Some(mount) = Mount::new("size=1m,nr_inodes=4") else { return };
+    let Some(mount) = TmpfsMount::new("size=1m,nr_inodes=4") else { return };
     for tree in both(mount.path()) {
         // The root takes one of the four.
         for name in ["a", "b", "c"] {
@@ -61,7 +61,7 @@ fn no_room_for_another_name_leaves_everything_as_it_was() {
 
 #[test]
 fn a_read_only_disk_can_be_read() {
-    let Some(mount) = Mount::new("size=1m") else { return };
+    let Some(mount) = TmpfsMount::new("size=1m") else { return };
     std::fs::write(mount.path().join("notes.txt"), "notes").unwrap();
     mount.remount("ro");
     for tree in both(mount.path()) {
@@ -79,7 +79,7 @@ fn a_read_only_disk_can_be_read() {
 
 #[test]
 fn a_file_that_must_not_change_does_not() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("notes.txt");
     let file = std::fs::File::open(&path).unwrap();
     if ioctl_setflags(&file, IFlags::IMMUTABLE).is_err() {
@@ -100,7 +100,7 @@ fn a_file_that_must_not_change_does_not() {
 /// Root may do anything, so a thread of the test becomes somebody else.
 #[test]
 fn files_of_others_are_refused_by_the_system() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let set = |path: &str, mode: u32| {
         let mode = std::fs::Permissions::from_mode(mode);
         std::fs::set_permissions(world.root().join(path), mode).unwrap();

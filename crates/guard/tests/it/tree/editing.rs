@@ -2,7 +2,7 @@
 
 use guard::files::{FileError, FileTree, LinkPolicy};
 
-use super::{World, always, snapshot, word};
+use super::{TreeFixture, always, snapshot, word};
 
 fn edit(
     tree: &FileTree,
@@ -14,7 +14,7 @@ fn edit(
 
 #[test]
 fn a_text_becomes_another() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(world.root().join("x.txt"), "one").unwrap();
         edit(&tree, "x.txt", |old| Ok(format!("{old} two"))).unwrap();
@@ -25,7 +25,7 @@ fn a_text_becomes_another() {
 
 #[test]
 fn what_cannot_be_edited_stays_as_it_is() {
-    let world = World::new();
+    let world = TreeFixture::new();
     std::fs::write(world.root().join("large.txt"), "x".repeat(10_001)).unwrap();
     let before = snapshot(&world.root());
     for tree in world.trees(LinkPolicy::Inside) {
@@ -58,7 +58,7 @@ fn what_cannot_be_edited_stays_as_it_is() {
 
 #[test]
 fn a_change_by_another_program_is_seen_and_kept() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("notes.txt");
     for tree in world.trees(LinkPolicy::Inside) {
         type Change<'a> = (&'a str, Box<dyn Fn() + 'a>);
@@ -90,7 +90,7 @@ fn a_change_by_another_program_is_seen_and_kept() {
 
 #[test]
 fn a_link_that_takes_the_place_of_the_file_is_not_written_through() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("notes.txt");
     for tree in world.trees(LinkPolicy::Inside) {
         let _ = std::fs::remove_file(&path);
@@ -110,7 +110,7 @@ fn a_link_that_takes_the_place_of_the_file_is_not_written_through() {
 fn edits_within_a_process_wait_for_each_other() {
     const THREADS: usize = 8;
     const EDITS: usize = 50;
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(world.root().join("sub/count.txt"), "0").unwrap();
         std::thread::scope(|scope| {
@@ -134,7 +134,7 @@ fn edits_within_a_process_wait_for_each_other() {
 
 #[test]
 fn whoever_waits_for_another_edit_can_give_up() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let [tree, _] = world.trees(LinkPolicy::Inside);
     let stopped = edit(&tree, "notes.txt", |old| {
         let path = tree.path("notes.txt")?;

@@ -2,14 +2,14 @@
 
 use guard::files::FileTree;
 
-use super::{World, always, word};
+use super::{TreeFixture, always, word};
 use crate::harness::{Command, strace_works};
 
 /// Run with and without the call: a few paths of each kind, resolved as this machine can.
 #[test]
 #[ignore = "is started by `without_the_call_everything_is_as_with_it`"]
 fn reads_and_writes_as_it_can() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let tree = FileTree::new(world.root());
     for (path, expected) in [
         ("notes.txt", "ok"),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use guard::files::{FileError, FileKind, FileTree, LinkPolicy};
 
-use super::{World, word};
+use super::{TreeFixture, word};
 
 fn names(tree: &FileTree, path: &str, max: usize) -> Result<Vec<String>, FileError> {
     let listing = tree.list(&tree.path(path)?, max)?;
@@ -22,7 +22,7 @@ fn walk(tree: &FileTree, path: &str, max: usize) -> Result<Vec<String>, FileErro
 
 #[test]
 fn a_folder_is_listed_in_order_and_within_bounds() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let all = names(&tree, "sub", 100).unwrap();
         assert_eq!(all, ["around.txt", "deep", "hard.txt", "notes.txt", "up", "up.txt"]);
@@ -70,7 +70,7 @@ fn a_folder_is_listed_in_order_and_within_bounds() {
 #[test]
 fn names_that_no_path_can_have_are_counted() {
     use std::os::unix::ffi::OsStrExt;
-    let world = World::new();
+    let world = TreeFixture::new();
     let folder = world.root().join("odd");
     std::fs::create_dir(&folder).unwrap();
     for name in [&b"fine"[..], b"\xff\xfe", b"line\nbreak", b"dot.", b"a\\b", "\u{202e}".as_bytes()]
@@ -88,7 +88,7 @@ fn names_that_no_path_can_have_are_counted() {
 
 #[test]
 fn looking_follows_links_inside_and_no_others() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let stat = |path: &str| tree.path(path).and_then(|path| tree.stat(&path));
         for (path, kind, bytes) in [
@@ -122,7 +122,7 @@ fn looking_follows_links_inside_and_no_others() {
 
 #[test]
 fn a_walk_visits_files_in_order_and_follows_no_link() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let expected = ["sub/deep/file.txt", "sub/hard.txt", "sub/notes.txt"];
         assert_eq!(walk(&tree, "sub", 100).unwrap(), expected);
@@ -158,7 +158,7 @@ fn a_walk_visits_files_in_order_and_follows_no_link() {
 
 #[test]
 fn a_walk_ends_where_it_is_told_to() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let root = tree.path(".").unwrap();
         let mut visited = 0;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use guard::files::{FileTree, LinkPolicy};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::{World, always, path_property::SECRET, word};
+use super::{TreeFixture, always, path_property::SECRET, word};
 
 const READS: usize = 10_000;
 const WRITES: usize = 1_500;
@@ -63,7 +63,7 @@ fn tally(
 
 #[test]
 fn a_file_exchanged_for_a_link_is_never_read_outside() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let (file, link) = (world.root().join("spot"), world.root().join("swap"));
     std::fs::write(&file, "inside").unwrap();
     symlink("../secret.txt", &link).unwrap();
@@ -85,7 +85,7 @@ fn a_file_exchanged_for_a_link_is_never_read_outside() {
 
 #[test]
 fn a_folder_exchanged_for_a_link_is_never_read_outside() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let folder = |name: &str| {
         let path = world.root().join(name);
         std::fs::create_dir(&path).unwrap();
@@ -117,7 +117,7 @@ fn a_folder_exchanged_for_a_link_is_never_read_outside() {
 /// be taken from where the folder is now.
 #[test]
 fn a_folder_that_moves_does_not_take_a_link_outside() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let root = world.root();
     std::fs::create_dir_all(root.join("x/y/z")).unwrap();
     std::fs::create_dir_all(root.join("moving/inner")).unwrap();
@@ -148,7 +148,7 @@ fn a_folder_that_moves_does_not_take_a_link_outside() {
 
 #[test]
 fn a_folder_exchanged_for_a_link_is_never_written_outside() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let (real, link) = (world.root().join("real"), world.root().join("link"));
     std::fs::create_dir(&real).unwrap();
     symlink("../config", &link).unwrap();
@@ -175,7 +175,7 @@ fn a_folder_exchanged_for_a_link_is_never_written_outside() {
 
 #[test]
 fn a_file_exchanged_for_a_link_is_never_written_through() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let (file, link) = (world.root().join("spot"), world.root().join("swap"));
     std::fs::write(&file, "inside").unwrap();
     symlink("../secret.txt", &link).unwrap();
@@ -203,7 +203,7 @@ fn a_file_exchanged_for_a_link_is_never_written_through() {
 
 #[test]
 fn folders_made_by_many_at_once_are_made_once() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         std::thread::scope(|scope| {
             for thread in 0..8 {
@@ -231,7 +231,7 @@ fn folders_made_by_many_at_once_are_made_once() {
 
 #[test]
 fn a_reader_sees_the_old_or_the_new_content() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let path = tree.path("whole.txt").unwrap();
         let content = |letter: &str| letter.repeat(300_000);

@@ -4,7 +4,7 @@ use std::io::{Seek, Write};
 
 use guard::files::{FileError, FileTree, LinkPolicy};
 
-use super::{World, word};
+use super::{TreeFixture, word};
 
 /// The path, what reading it gives, and what it gives where no link may be followed.
 const CASES: &[(&str, &str, &str)] = &[
@@ -171,7 +171,7 @@ fn read(tree: &FileTree, text: &str) -> Result<String, FileError> {
 #[test]
 fn a_path_leads_to_a_file_inside_or_nowhere() {
     assert!(CASES.len() >= 130, "{}", CASES.len());
-    let world = World::new();
+    let world = TreeFixture::new();
     for (links, expected) in [(LinkPolicy::Inside, 0), (LinkPolicy::Refused, 1)] {
         for tree in world.trees(links) {
             for (path, inside, refused) in CASES {
@@ -190,7 +190,7 @@ fn a_path_leads_to_a_file_inside_or_nowhere() {
 
 #[test]
 fn names_at_the_limits_are_found() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let long = "n".repeat(255);
     let deep = vec!["d"; 63].join("/");
     std::fs::create_dir_all(world.root().join(&deep)).unwrap();
@@ -213,7 +213,7 @@ fn names_at_the_limits_are_found() {
 
 #[test]
 fn an_absolute_path_may_name_the_folder_itself() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let other_name = world.outside().join("by-link");
     std::os::unix::fs::symlink("root", &other_name).unwrap();
     let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
@@ -245,7 +245,7 @@ fn an_absolute_path_may_name_the_folder_itself() {
 /// None of these may wait for a peer, and opening a device must not do what opening it does.
 #[test]
 fn devices_are_not_opened() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let got = word(&read(&tree, "device"));
         assert!(got == "special" || !world.root().join("device").exists(), "{got}");
@@ -291,7 +291,7 @@ fn files_of_the_kernel_are_not_read_even_below_the_root() {
 
 #[test]
 fn the_limit_is_counted_and_not_believed() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("large.txt");
     for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(&path, "x".repeat(1_000)).unwrap();
@@ -321,7 +321,7 @@ fn the_limit_is_counted_and_not_believed() {
 
 #[test]
 fn a_file_that_grows_all_the_time_comes_to_an_end() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("growing.txt");
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::fs::write(&path, "start").unwrap();
@@ -354,7 +354,7 @@ fn a_file_that_grows_all_the_time_comes_to_an_end() {
 
 #[test]
 fn a_sparse_file_of_ten_gigabytes_takes_neither_time_nor_memory() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let file = std::fs::File::create(world.root().join("sparse")).unwrap();
     file.set_len(10 * 1_024 * 1_024 * 1_024).unwrap();
     let began = std::time::Instant::now();

@@ -7,7 +7,7 @@ use guard::files::LinkPolicy;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 
-use super::{World, always, disk::become_nobody};
+use super::{TreeFixture, always, disk::become_nobody};
 use crate::harness::skipped;
 
 const ACL: &str = "system.posix_acl_access";
@@ -46,7 +46,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_list_of_users_stays_and_none_is_inherited() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let (path, folder) = (world.root().join("notes.txt"), world.root().join("lists"));
     for tree in world.trees(LinkPolicy::Inside) {
         if setxattr(&path, ACL, &list(), XattrFlags::empty()).is_err() {
@@ -70,7 +70,7 @@ fn a_list_of_users_stays_and_none_is_inherited() {
 /// Root may do anything, so a thread of the test becomes somebody else.
 #[test]
 fn whoever_cannot_keep_the_group_gives_it_to_fewer() {
-    let world = World::new();
+    let world = TreeFixture::new();
     std::fs::set_permissions(world.outside(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let set = |path: &Path, mode: u32| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();

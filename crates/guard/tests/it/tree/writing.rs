@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use guard::files::{FileError, FileTree, LinkPolicy, TEMPORARY_PREFIX, WriteOutcome, WriteTarget};
 
-use super::{World, always, snapshot, word};
+use super::{TreeFixture, always, snapshot, word};
 
 /// The path, what writing to it gives, and what it gives where no link may be followed.
 const CASES: &[(&str, &str, &str)] = &[
@@ -100,7 +100,7 @@ fn a_write_ends_inside_or_nowhere() {
         for way in 0..2 {
             for (path, inside, refused) in CASES {
                 let expected = [*inside, *refused][expected];
-                let world = World::new();
+                let world = TreeFixture::new();
                 let tree = &world.trees(links)[way];
                 let before = snapshot(&world.root());
                 let looked = tree.path(path).and_then(|path| tree.preview_write(&path));
@@ -125,7 +125,7 @@ fn a_write_ends_inside_or_nowhere() {
 
 #[test]
 fn the_other_name_of_a_file_keeps_its_content() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         write(&tree, "hard-in.txt", "new").unwrap();
         assert_eq!(std::fs::read_to_string(world.root().join("sub/hard.txt")).unwrap(), "hard");
@@ -135,7 +135,7 @@ fn the_other_name_of_a_file_keeps_its_content() {
 
 #[test]
 fn new_files_and_folders_are_made_as_usual_and_old_ones_stay_as_they_are() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let umask = {
         // What a plain program would make here.
         std::fs::create_dir(world.root().join("usual")).unwrap();
@@ -166,7 +166,7 @@ fn new_files_and_folders_are_made_as_usual_and_old_ones_stay_as_they_are() {
 
 #[test]
 fn the_owner_of_a_replaced_file_stays_the_owner() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("theirs.txt");
     for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(&path, "old").unwrap();
@@ -181,7 +181,7 @@ fn the_owner_of_a_replaced_file_stays_the_owner() {
 
 #[test]
 fn a_file_that_nobody_may_write_to_is_not_replaced() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let path = world.root().join("notes.txt");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
     for tree in world.trees(LinkPolicy::Inside) {
@@ -195,7 +195,7 @@ fn a_file_that_nobody_may_write_to_is_not_replaced() {
 
 #[test]
 fn a_write_that_nobody_waits_for_changes_nothing() {
-    let world = World::new();
+    let world = TreeFixture::new();
     for tree in world.trees(LinkPolicy::Inside) {
         let before = snapshot(&world.root());
         for (path, calls) in [("notes.txt", 0), ("notes.txt", 1), ("new/x.txt", 0)] {
@@ -210,7 +210,7 @@ fn a_write_that_nobody_waits_for_changes_nothing() {
 
 #[test]
 fn what_a_crash_left_is_hidden_and_goes_away_after_an_hour() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let make = |name: &str, age: u64| {
         let path = world.root().join("sub").join(name);
         std::fs::write(&path, "half").unwrap();
@@ -254,7 +254,7 @@ fn what_a_crash_left_is_hidden_and_goes_away_after_an_hour() {
 /// A sweep must not follow a name that looks like ours out of the folder.
 #[test]
 fn a_planted_temporary_file_is_not_followed() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let secret = world.outside().join("secret.txt");
     let then = SystemTime::now() - Duration::from_hours(100);
     std::fs::File::options().write(true).open(&secret).unwrap().set_modified(then).unwrap();
@@ -268,7 +268,7 @@ fn a_planted_temporary_file_is_not_followed() {
 
 #[test]
 fn large_and_odd_contents_are_written_as_they_are() {
-    let world = World::new();
+    let world = TreeFixture::new();
     let large: Vec<u8> = (0..5_000_000_u32).flat_map(u32::to_le_bytes).collect();
     for tree in world.trees(LinkPolicy::Inside) {
         for bytes in [&b""[..], b"\0", b"\xff\xfe", "Grüße\r\n".as_bytes(), &large] {

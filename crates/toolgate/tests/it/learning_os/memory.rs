@@ -17,14 +17,14 @@ use tools::{
 const CONTRACT: &str = include_str!("../../../../../contracts/write_memory_entry.yaml");
 
 /// A repository with a memory, and a gate that wants no approval.
-struct World {
+struct MemoryFolder {
     folder: tempfile::TempDir,
     clock: Arc<ManualClock>,
     settings: MemorySettings,
     gate: Arc<Gate>,
 }
 
-impl World {
+impl MemoryFolder {
     fn new(change: impl FnOnce(&mut MemorySettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::default());
@@ -115,7 +115,7 @@ fn entry_of(bytes: usize) -> Value {
 
 #[tokio::test]
 async fn entries_become_lines_l22() {
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     assert_eq!(world.write(&entry()).await, 1);
     assert_eq!(world.write(&entry()).await, 2);
     let line =
@@ -133,7 +133,7 @@ async fn entries_become_lines_l22() {
 
 #[tokio::test]
 async fn entries_that_are_none_are_refused_l23_to_l28() {
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     for (file, entry, words) in [
         ("progress_log.jsonl", json!({ "note": "Missing timestamp and type" }), "timestamp"),
         ("../x", entry(), "`/file` must be one of"),
@@ -166,7 +166,7 @@ async fn entries_that_are_none_are_refused_l23_to_l28() {
 
 #[tokio::test]
 async fn size_is_counted_in_bytes_l25_and_l38() {
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     let expected =
         (413, "too_large".to_owned(), "Entry too large: 10241 bytes (max 10240)".to_owned());
     assert_eq!(world.refused("decisions.jsonl", &entry_of(10_241)).await, expected);
@@ -176,21 +176,21 @@ async fn size_is_counted_in_bytes_l25_and_l38() {
     // Written as UTF-8, and not escaped.
     assert_eq!(line.len(), 10_241);
     assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), entry);
-    let small = World::new(|settings| settings.max_entry_bytes = 100);
+    let small = MemoryFolder::new(|settings| settings.max_entry_bytes = 100);
     assert_eq!(small.refused("decisions.jsonl", &entry_of(101)).await.1, "too_large");
     assert_eq!(small.write(&entry_of(100)).await, 1);
     // An entry is measured as it is, not with what is escaped in its line.
     let mut separated = entry_of(100);
     separated["b"] = json!("\u{2028}");
     let bytes = separated.to_string().len() as u64;
-    let exact = World::new(|settings| settings.max_entry_bytes = bytes);
+    let exact = MemoryFolder::new(|settings| settings.max_entry_bytes = bytes);
     assert_eq!(exact.write(&separated).await, 1);
     assert_eq!(exact.progress().len() as u64, bytes + 3 + 1);
 }
 
 #[tokio::test]
 async fn the_twenty_first_entry_of_an_hour_is_refused_l36() {
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     for line in 1..=20 {
         assert_eq!(world.write(&entry()).await, line);
         world.clock.advance_ms(1_000);
@@ -217,13 +217,13 @@ async fn the_twenty_first_entry_of_an_hour_is_refused_l36() {
 
 #[tokio::test]
 async fn only_plain_files_that_the_settings_list_are_written() {
-    let world = World::new(|settings| settings.files = vec![MemoryFile::Decisions]);
+    let world = MemoryFolder::new(|settings| settings.files = vec![MemoryFile::Decisions]);
     let words = "File not allowed: progress_log.jsonl";
     let expected = (403, "file_not_allowed".to_owned(), words.to_owned());
     assert_eq!(world.refused("progress_log.jsonl", &entry()).await, expected);
     assert!(!world.settings.dir.exists());
 
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     let secret = world.folder.path().join("secret");
     std::fs::write(&secret, "secret\n").unwrap();
     std::fs::create_dir_all(&world.settings.dir).unwrap();
@@ -235,7 +235,7 @@ async fn only_plain_files_that_the_settings_list_are_written() {
     }
     assert_eq!(std::fs::read_to_string(secret).unwrap(), "secret\n");
     // A folder that cannot be one is the operator's to see.
-    let world = World::new(|settings| settings.dir = "/proc/none/memory".into());
+    let world = MemoryFolder::new(|settings| settings.dir = "/proc/none/memory".into());
     let failure =
         world.call(json!({ "file": "decisions.jsonl", "entry": entry() })).await.unwrap_err();
     assert_eq!((failure.http_status, &*failure.code), (503, "unavailable"));
@@ -255,7 +255,7 @@ async fn the_preview_is_the_line_that_would_be_written() {
             Box::pin(async { Ok(ToolOutput::new(json!({ "shown": self.0.preview(call).await }))) })
         }
     }
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     let clock: Arc<dyn Clock> = world.clock.clone();
     let tool = Arc::new(Shows(WriteMemoryEntry::new(&world.settings, &clock)));
     let viewer = gate(&world.folder.path().join("shows"), tool, Some(json!({ "type": "object" })));
@@ -314,7 +314,7 @@ async fn a_call_that_stops_while_its_entry_is_written_tells_the_line() {
             })
         }
     }
-    let world = World::new(|_| {});
+    let world = MemoryFolder::new(|_| {});
     let clock = Arc::new(Stops::default());
     let tool = WriteMemoryEntry::new(&world.settings, &(clock.clone() as Arc<dyn Clock>));
     let (tells, told) = std::sync::mpsc::channel();
