@@ -46,10 +46,11 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
     let gate = Arc::new(Gate::new(GateParts {
         catalogue: catalogue(tools)?,
         store: Arc::new(Sqlite::open(&path.join("toolgate.db"), Durability::Process)?),
-        blobs: Arc::new(LocalBlobs::open(path, Durability::Process)?),
+        blobs: Arc::new(LocalBlobs::open(path, &[path.join("work")], Durability::Process)?),
         journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1)?,
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
+        callers: Vec::new(),
         ceilings: Limits::default_ceilings(),
         approvals: gate::approvals::ApprovalSettings::default(),
         quarantine: gate::quarantine::QuarantineSettings::default(),

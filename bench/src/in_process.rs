@@ -22,10 +22,11 @@ pub fn gate(folder: &Path, settings: &tools::ToolSettings) -> anyhow::Result<Arc
     Ok(Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new(tools),
         store: Arc::new(Sqlite::open(&folder.join("toolgate.db"), Durability::Process)?),
-        blobs: Arc::new(LocalBlobs::open(folder, Durability::Process)?),
+        blobs: Arc::new(LocalBlobs::open(folder, &[folder.join("work")], Durability::Process)?),
         journal: Journal::open(&folder.join("journal.jsonl"), 1 << 30, 1)?,
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
+        callers: Vec::new(),
         ceilings: Limits::default_ceilings(),
         approvals: gate::approvals::ApprovalSettings::default(),
         quarantine: gate::quarantine::QuarantineSettings::default(),

@@ -8,6 +8,7 @@ use std::{fmt::Write, hint::black_box, time::Instant};
 
 use anyhow::{Context, ensure};
 use serde_json::json;
+use transcript::TranscriptFormat;
 
 const MEGABYTE: usize = 1_000_000;
 const SIZES: [usize; 2] = [MEGABYTE, 5 * MEGABYTE];
@@ -27,19 +28,19 @@ const SENTENCES: &[&str] = &[
     "[laughter] That is what I was going to say.",
 ];
 
-/// A format: what it is called here, its word in the metrics, and a text in it of so many bytes.
-type Format = (&'static str, &'static str, fn(usize) -> String);
+/// A format: what it is called here, what it is read as, and a text in it of so many bytes.
+type Format = (&'static str, TranscriptFormat, fn(usize) -> String);
 
 const FORMATS: [Format; 4] = [
-    ("WebVTT", "cues", webvtt),
-    ("SRT", "cues", srt),
-    ("plain text", "plain", plain),
-    ("JSON", "json", json),
+    ("WebVTT", TranscriptFormat::Cues, webvtt),
+    ("SRT", TranscriptFormat::Cues, srt),
+    ("plain text", TranscriptFormat::Plain, plain),
+    ("JSON", TranscriptFormat::Json, json),
 ];
 
 pub fn report() -> anyhow::Result<()> {
     println!("\ntranscript.clean   MB/s of 1 MB   of 5 MB  5 MB × floor  time 5 MB / 1 MB");
-    for (name, word, make) in FORMATS {
+    for (name, format, make) in FORMATS {
         let texts = SIZES.map(make);
         let mut seconds: [Vec<f64>; 3] = Default::default();
         for _ in 0..ROUNDS {
@@ -47,7 +48,7 @@ pub fn report() -> anyhow::Result<()> {
                 let mut cleaned = None;
                 let took = measure(|| cleaned = transcript::clean(black_box(text)).ok());
                 let cleaned = cleaned.context("the text was refused")?;
-                ensure!(cleaned.counts.format.word() == word, "read as {:?}", cleaned.counts);
+                ensure!(cleaned.counts.format == format, "read as {:?}", cleaned.counts);
                 seconds[size].push(took);
             }
             seconds[2].push(measure(|| drop(black_box(floor(black_box(&texts[1]))))));

@@ -17,7 +17,7 @@ version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
 work = pathlib.Path(tempfile.mkdtemp())
 protocol = "auto" if not version else "modern" if version >= "2026" else "legacy"
 upstream = {"url": url, "output": "content", "unknown_arguments": "allow", "protocol": protocol,
-            "connect_timeout_ms": 10000, "timeout_ms": 20000}
+            "questions": True, "connect_timeout_ms": 10000, "timeout_ms": 20000}
 if os.environ.get("MCP_CONFORMANCE_SCENARIO") == "http-custom-headers":
     # It wants to be sent a null where its own schema has none, which the gate would refuse.
     upstream["mode"] = "warn"

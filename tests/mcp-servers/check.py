@@ -17,6 +17,9 @@ binary, cache, node, work = (pathlib.Path(path) for path in sys.argv[1:5])
 files = work / "files"
 files.mkdir()
 (files / "hello.txt").write_text("hello\n")
+# Beside the settings a server makes no new files.
+memory = work / "memory"
+memory.mkdir()
 repository = work / "repository"
 repository.mkdir()
 for command in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"]):
@@ -56,7 +59,7 @@ servers = {
     "sse": {"url": f"http://127.0.0.1:{ports['sse']}/sse", "output": "content"},
     "everything": {**npm("server-everything"), "output": "content"},
     "filesystem": npm("server-filesystem"),
-    "memory": {**npm("server-memory"), "env": {"MEMORY_FILE_PATH": str(work / "memory.jsonl")}},
+    "memory": {**npm("server-memory"), "env": {"MEMORY_FILE_PATH": str(memory / "memory.jsonl")}},
     "time": {"command": str(cache / "venv/bin/mcp-server-time"), "args": ["--local-timezone", "UTC"]},
     "git": {"command": str(cache / "venv/bin/mcp-server-git"), "args": ["--repository", str(repository)], "output": "text"},
 }

@@ -30,8 +30,9 @@ pub struct Candidate {
 
 /// A catalogue as a planner sees it. Made once for each catalogue.
 pub struct Candidates {
-    catalogue: Arc<Catalogue>,
-    visible: Vec<Candidate>,
+    pub(crate) catalogue: Arc<Catalogue>,
+    /// Every tool that may be chosen.
+    pub(crate) visible: Vec<Candidate>,
     /// Tools that are known and may not be chosen, by server and tool, with the reason.
     hidden: BTreeMap<(String, String), &'static str>,
     index: ToolIndex,
@@ -80,16 +81,13 @@ impl Candidates {
             } else {
                 None
             };
-            match why {
-                Some(why) => {
-                    hidden.insert((server, name), why);
-                }
-                None => {
-                    let listing = listing::of(&server, &name, tool, false);
-                    let brief = listing::of(&server, &name, tool, true);
-                    visible.push(Candidate { tool: tool.clone(), server, name, listing, brief });
-                }
+            if let Some(why) = why {
+                hidden.insert((server, name), why);
+                continue;
             }
+            let listing = listing::of(&server, &name, tool, false);
+            let brief = listing::of(&server, &name, tool, true);
+            visible.push(Candidate { tool: tool.clone(), server, name, listing, brief });
         }
         for (name, withheld) in catalogue.withheld() {
             let server = withheld.toolset.clone();
@@ -109,21 +107,16 @@ impl Candidates {
         Self { catalogue, visible, hidden, index }
     }
 
-    /// True if this is about that catalogue.
-    pub(crate) fn is_of(&self, catalogue: &Arc<Catalogue>) -> bool {
-        Arc::ptr_eq(&self.catalogue, catalogue)
-    }
-
-    /// Every tool that may be chosen.
-    pub fn visible(&self) -> &[Candidate] {
-        &self.visible
+    /// The server of each tool.
+    fn servers(&self) -> impl Iterator<Item = &str> {
+        let hidden = self.hidden.keys().map(|(server, _)| server.as_str());
+        hidden.chain(self.visible.iter().map(|one| one.server.as_str()))
     }
 
     /// The number of tools by server, for the trace.
     pub(crate) fn discovered(&self) -> Value {
         let mut servers: BTreeMap<&str, usize> = BTreeMap::new();
-        let hidden = self.hidden.keys().map(|(server, _)| server.as_str());
-        for server in hidden.chain(self.visible.iter().map(|one| one.server.as_str())) {
+        for server in self.servers() {
             *servers.entry(server).or_default() += 1;
         }
         json!({ "servers": servers, "tools": self.visible.len() + self.hidden.len() })
@@ -150,16 +143,10 @@ impl Candidates {
 
     /// The tool of that name on that server, if it may be chosen.
     pub fn find(&self, server: &str, tool: &str) -> Result<&Candidate, PlanRefusal> {
-        let mut visible = self.visible.iter();
-        if let Some(found) = visible.find(|one| one.server == server && one.name == tool) {
+        if let Some(found) = self.meant(|known, name| known == server && name == tool)?.first() {
             return Ok(found);
         }
-        if let Some(why) = self.hidden.get(&(server.to_owned(), tool.to_owned())) {
-            return Err(self.not_allowed(server, tool, why));
-        }
-        let is_known = self.visible.iter().any(|one| one.server == server)
-            || self.hidden.keys().any(|(known, _)| known == server);
-        Err(PlanRefusal::Invalid(if is_known {
+        Err(PlanRefusal::Invalid(if self.servers().any(|known| known == server) {
             format!("Unknown tool '{}' on server '{}'", shown(tool), shown(server))
         } else {
             format!("Unknown server: {}", shown(server))
@@ -169,30 +156,21 @@ impl Candidates {
     /// The tool that a person means by a name: the one that it is served under, `server.tool`, or that on its server
     /// where there is only one.
     pub fn named(&self, name: &str) -> Result<&Candidate, PlanRefusal> {
-        let is_meant = |server: &str, tool: &str| names(name, server, tool, str::eq);
         if let Some(exact) = self.visible.iter().find(|one| one.tool.contract.name == name) {
             return Ok(exact);
         }
-        let mut meant = self.visible.iter().filter(|one| is_meant(&one.server, &one.name));
-        if let Some(first) = meant.next() {
-            return match meant.next() {
-                None => Ok(first),
-                Some(other) => Err(PlanRefusal::Invalid(format!(
-                    "'{}' is a tool of '{}' and of '{}'",
-                    first.name, first.server, other.server
-                ))),
-            };
-        }
-        let mut hidden = self.hidden.iter();
-        match hidden.find(|((server, tool), _)| is_meant(server, tool)) {
-            Some(((server, tool), why)) => Err(self.not_allowed(server, tool, why)),
-            None => {
-                let names = self.visible.iter().map(|one| one.tool.contract.name.as_str());
-                let near = contract::nearest(name, names);
-                let near = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
-                Err(PlanRefusal::Invalid(format!("Unknown tool '{}'{near}", shown(name))))
+        let meant = self.meant(|server, tool| names(name, server, tool, str::eq))?;
+        Err(PlanRefusal::Invalid(match meant[..] {
+            [only] => return Ok(only),
+            [first, other, ..] => format!(
+                "'{}' is a tool of '{}' and of '{}'",
+                first.name, first.server, other.server
+            ),
+            [] => {
+                let known = self.visible.iter().map(|one| one.tool.contract.name.as_str());
+                format!("Unknown tool '{}'{}", shown(name), contract::did_you_mean(name, known))
             }
-        }
+        }))
     }
 
     /// A tool that the question asks for by name and that may not be chosen. A name that could be a word is no
@@ -209,24 +187,34 @@ impl Candidates {
             }
             let is_meant =
                 |server: &str, tool: &str| names(token, server, tool, str::eq_ignore_ascii_case);
-            if self.visible.iter().any(|one| is_meant(&one.server, &one.name)) {
-                continue;
-            }
-            let mut hidden = self.hidden.iter();
-            let found = hidden.find(|((server, tool), _)| is_meant(server, tool));
-            if let Some(((server, tool), why)) = found {
-                return Some(self.not_allowed(server, tool, why));
+            if let Err(refused) = self.meant(is_meant) {
+                return Some(refused);
             }
         }
         None
     }
 
+    /// The tools that are meant, by server and tool. Where they are known and none may be chosen, the refusal of the first.
+    fn meant(&self, is_meant: impl Fn(&str, &str) -> bool) -> Result<Vec<&Candidate>, PlanRefusal> {
+        let visible = self.visible.iter().filter(|one| is_meant(&one.server, &one.name));
+        let visible: Vec<_> = visible.collect();
+        let mut hidden = self.hidden.iter();
+        match hidden.find(|((server, tool), _)| is_meant(server, tool)) {
+            Some(((server, tool), why)) if visible.is_empty() => {
+                Err(self.not_allowed(server, tool, why))
+            }
+            _ => Ok(visible),
+        }
+    }
+
     fn not_allowed(&self, server: &str, tool: &str, why: &'static str) -> PlanRefusal {
         // Where there is something of a server it is the tool that is not allowed, though all of that may have effects.
         if self.catalogue.toolset(server).is_some() {
-            PlanRefusal::ToolNotAllowed { server: shown(server), tool: shown(tool), why }
+            let what = format!("Tool not allowed: {}.{}", shown(server), shown(tool));
+            PlanRefusal::NotAllowed { what, why }
         } else {
-            PlanRefusal::ServerNotAllowed(shown(server))
+            let what = format!("Server not allowed: {}", shown(server));
+            PlanRefusal::NotAllowed { what, why: "nothing of it is on the allowlist" }
         }
     }
 }

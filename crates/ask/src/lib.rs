@@ -29,6 +29,7 @@ mod response;
 mod run;
 mod settings;
 pub mod shortlist;
+mod strict_json;
 pub mod summary;
 pub mod text;
 pub mod trace;

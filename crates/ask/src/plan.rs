@@ -7,18 +7,19 @@ mod read;
 
 pub use check::check;
 pub use clarification::clarify;
-pub use read::{of, read};
+pub use read::read;
 
 pub(crate) use arguments::question_integers;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::BlockedCode;
+
 /// The plan of a model: one call, or a question back.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Plan {
-    /// One call.
     CallTool(PlannedCall),
     /// The person is asked for what is missing.
     FinalAnswer {
@@ -40,7 +41,6 @@ pub struct PlannedCall {
     pub server: String,
     /// The tool, by the name that it has there.
     pub tool: String,
-    /// Its arguments.
     pub args: Map<String, Value>,
 }
 
@@ -53,39 +53,23 @@ pub enum PlanRefusal {
     /// It does not fit the catalogue, the schema or the question.
     #[error("Plan validation failed: {0}")]
     Invalid(String),
-    /// Nothing of this server may be called.
-    #[error("Server not allowed: {0}")]
-    ServerNotAllowed(String),
-    /// This tool may not be called.
-    #[error("Tool not allowed: {server}.{tool}")]
-    ToolNotAllowed {
-        /// The toolset.
-        server: String,
-        /// The tool.
-        tool: String,
-        /// Why not.
+    /// This tool may not be called, or nothing of this server.
+    #[error("{what}")]
+    NotAllowed {
+        /// Which of them.
+        what: String,
+        /// Why not, for the person.
         why: &'static str,
     },
 }
 
 impl PlanRefusal {
-    /// Its name in the trace.
-    pub(crate) fn event(&self) -> &'static str {
+    /// Its code, and its name in the trace.
+    pub(crate) fn code_and_event(&self) -> (BlockedCode, &'static str) {
         match self {
-            PlanRefusal::Rejected(_) => "planner_rejected",
-            PlanRefusal::Invalid(_) => "plan_validation_failed",
-            PlanRefusal::ServerNotAllowed(_) | PlanRefusal::ToolNotAllowed { .. } => {
-                "tool_not_allowed"
-            }
-        }
-    }
-
-    /// A hint for the person.
-    pub(crate) fn hint(&self) -> Option<String> {
-        match self {
-            PlanRefusal::ToolNotAllowed { why, .. } => Some((*why).to_owned()),
-            PlanRefusal::ServerNotAllowed(_) => Some("nothing of it is on the allowlist".into()),
-            PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_) => None,
+            PlanRefusal::Rejected(_) => (BlockedCode::PlannerRejected, "planner_rejected"),
+            PlanRefusal::Invalid(_) => (BlockedCode::PlanInvalid, "plan_validation_failed"),
+            PlanRefusal::NotAllowed { .. } => (BlockedCode::ToolNotAllowed, "tool_not_allowed"),
         }
     }
 }
@@ -98,6 +82,10 @@ const MAX_SHOWN_CHARACTERS: usize = 64;
 
 /// A name as it may be repeated: short, and on one line.
 pub(crate) fn shown(name: &str) -> String {
+    on_one_line(name, MAX_SHOWN_CHARACTERS)
+}
+
+fn on_one_line(text: &str, max_characters: usize) -> String {
     let plain = |one: char| if one.is_control() { ' ' } else { one };
-    name.chars().take(MAX_SHOWN_CHARACTERS).map(plain).collect()
+    text.chars().take(max_characters).map(plain).collect()
 }

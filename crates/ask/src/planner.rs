@@ -42,12 +42,12 @@ pub(crate) fn question(words: &str) -> String {
     format!("<question>\n{}\n</question>", fenced(&json!(words)))
 }
 
-/// The question once more, after an answer that was refused.
-pub(crate) fn again(question: &str, answer: &str, why: &str) -> String {
+/// What follows the question where it is asked once more, after an answer that was refused.
+pub(crate) fn again(answer: &str, why: &str) -> String {
     let answer: String = answer.chars().take(MAX_REPEATED_CHARACTERS).collect();
     let (answer, why) = (fenced(&json!(answer)), fenced(&json!(why)));
     format!(
-        "{question}\n\nYour last answer was:\n{answer}\nIt was refused: {why}\nAnswer again, with \
+        "\n\nYour last answer was:\n{answer}\nIt was refused: {why}\nAnswer again, with \
          exactly one JSON object."
     )
 }

@@ -29,23 +29,7 @@ const MAX_NESTING: u32 = 50;
 /// The rules, ready to be used. Looking for them takes time in proportion to the question.
 #[derive(Debug)]
 pub struct Policy {
-    rules: Vec<CompiledRule>,
-}
-
-#[derive(Debug)]
-struct CompiledRule {
-    block: PolicyBlock,
-    pattern: Regex,
-}
-
-/// The rule that refuses a question.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the question is stopped by the rule `{rule}`")]
-pub struct PolicyBlock {
-    /// The rule that stopped it.
-    pub rule: String,
-    /// A message that the person is told in addition.
-    pub message: Option<String>,
+    rules: Vec<(PolicyRule, Regex)>,
 }
 
 impl Policy {
@@ -56,25 +40,22 @@ impl Policy {
             return Err(format!("`{place}` {what}"));
         }
         let is_kept = |rule: &&DefaultRule| !settings.without.contains(&rule.name);
-        let defaults = default_rules().iter().filter(is_kept).map(|rule| {
-            let message = Some(rule.message.clone());
-            // The text has small letters only, and so have these. They compile several times as fast, because `k` and
-            // `s` have relatives far away in Unicode.
-            let pattern = compile(&rule.pattern, false)?;
-            Ok(CompiledRule { block: PolicyBlock { rule: rule.name.clone(), message }, pattern })
+        // The text has small letters only, and so have these. They compile several times as fast, because `k` and
+        // `s` have relatives far away in Unicode.
+        let defaults = default_rules().iter().filter(is_kept).map(|rule| (rule.to_rule(), false));
+        let own = settings.block.iter().map(|rule| (rule.clone(), true));
+        let compiled = defaults.chain(own).map(|(rule, ignores_case)| {
+            let pattern = compile(&rule.pattern, ignores_case)?;
+            Ok((rule, pattern))
         });
-        let own = settings.block.iter().map(|rule| {
-            let block = PolicyBlock { rule: rule.name.clone(), message: rule.message.clone() };
-            Ok(CompiledRule { block, pattern: compile(&rule.pattern, true)? })
-        });
-        Ok(Self { rules: defaults.chain(own).collect::<Result<_, String>>()? })
+        Ok(Self { rules: compiled.collect::<Result<_, String>>()? })
     }
 
-    /// Checks that a question may be asked. The first rule that stops it is named.
-    pub fn check(&self, question: &str) -> Result<(), PolicyBlock> {
+    /// The first rule that stops a question.
+    pub fn stops(&self, question: &str) -> Option<&PolicyRule> {
         let question = text::normal(question);
-        let stopping = self.rules.iter().find(|rule| rule.pattern.is_match(&question));
-        stopping.map_or(Ok(()), |rule| Err(rule.block.clone()))
+        let mut rules = self.rules.iter();
+        rules.find(|(_, pattern)| pattern.is_match(&question)).map(|(rule, _)| rule)
     }
 }
 

@@ -119,10 +119,23 @@ struct SourceText<'a> {
     property: Option<&'a str>,
     written: Cow<'a, str>,
     units: Vec<Unit>,
-    /// The keys of all units, each with a space behind it.
-    keys: String,
-    /// Where the key of each unit begins in `keys`, and at last where all end.
-    starts: Vec<usize>,
+    /// The key of each unit.
+    keys: Vec<String>,
+}
+
+impl SourceText<'_> {
+    /// The units from this one on that together have exactly this key.
+    fn run(&self, first: usize, needle: &str) -> Option<Range<usize>> {
+        let mut rest = needle;
+        for (at, key) in self.keys.iter().enumerate().skip(first) {
+            rest = rest.strip_prefix(key)?;
+            if rest.is_empty() {
+                return Some(first..at + 1);
+            }
+            rest = rest.strip_prefix(' ')?;
+        }
+        None
+    }
 }
 
 /// Units of one text, in a row.
@@ -148,22 +161,13 @@ impl<'a> QuoteSource<'a> {
         }
         if let Value::Object(fields) = value {
             for (name, field) in fields {
-                let step = name.replace('~', "~0").replace('/', "~1");
-                self.add(field, format!("{pointer}/{step}"), Some(name));
+                self.add(field, format!("{pointer}/{}", contract::escape(name)), Some(name));
             }
         }
         let Some(written) = text_of(value) else { return };
         let units = units::read(&written);
-        if units.is_empty() {
-            return;
-        }
-        let (mut keys, mut starts) = (String::new(), vec![0]);
-        for unit in &units {
-            keys.push_str(&key(&written[unit.range.clone()]));
-            keys.push(' ');
-            starts.push(keys.len());
-        }
-        self.texts.push(SourceText { pointer, property, written, units, keys, starts });
+        let keys = units.iter().map(|unit| key(&written[unit.range.clone()])).collect();
+        self.texts.push(SourceText { pointer, property, written, units, keys });
     }
 
     /// All units, as a model is shown them: a value of one unit comes with the name of its property.
@@ -198,12 +202,15 @@ impl<'a> QuoteSource<'a> {
         if bullet.claim.as_deref().is_some_and(|claim| !is_same(claim, evidence)) {
             return Err(Ungrounded::ClaimDiffers);
         }
-        let mut places = Vec::new();
-        for needle in keys(evidence) {
-            self.runs(&needle, &mut places);
-        }
+        let needles: Vec<String> = keys(evidence).collect();
+        let mut places = self.places(|text, first| {
+            needles.iter().find_map(|needle| self.texts[text].run(first, needle))
+        });
         if places.is_empty() {
-            self.runs_in_context(evidence, &mut places);
+            places = self.places(|text, at| {
+                let run = UnitRun { text, units: at..at + 1 };
+                self.reads_in_context(&run, &needles).then_some(run.units)
+            });
         }
         if places.is_empty() {
             return Err(Ungrounded::NotAUnit);
@@ -214,49 +221,29 @@ impl<'a> QuoteSource<'a> {
         best.cloned().ok_or(Ungrounded::Repeated)
     }
 
-    /// Adds the runs of units that have exactly this key.
-    fn runs(&self, needle: &str, found: &mut Vec<UnitRun>) {
-        for (number, text) in self.texts.iter().enumerate() {
-            for (first, start) in text.starts[..text.units.len()].iter().enumerate() {
-                if found.len() >= MAX_PLACES {
-                    return;
-                }
-                let Some(rest) = text.keys[*start..].strip_prefix(needle) else { continue };
-                // Behind the key of the last unit stands its space.
-                let end = start + needle.len() + 1;
-                if let (true, Ok(last)) = (rest.starts_with(' '), text.starts.binary_search(&end)) {
-                    let run = UnitRun { text: number, units: first..last };
-                    if !found.contains(&run) {
-                        found.push(run);
-                    }
-                }
-            }
-        }
+    /// The first runs of units that are found by their text and their first unit.
+    fn places(&self, find: impl Fn(usize, usize) -> Option<Range<usize>>) -> Vec<UnitRun> {
+        let firsts = self
+            .texts
+            .iter()
+            .enumerate()
+            .flat_map(|(number, text)| (0..text.units.len()).map(move |first| (number, first)));
+        let runs =
+            firsts.filter_map(|(text, first)| Some(UnitRun { text, units: find(text, first)? }));
+        runs.take(MAX_PLACES).collect()
     }
 
-    /// Adds the units that read like this with what is put in front of them, or with their property.
-    fn runs_in_context(&self, evidence: &str, found: &mut Vec<UnitRun>) {
-        let needles: Vec<String> = keys(evidence).collect();
-        for (number, text) in self.texts.iter().enumerate() {
-            for (at, start) in text.starts[..text.units.len()].iter().enumerate() {
-                if found.len() >= MAX_PLACES {
-                    return;
-                }
-                // What ends otherwise need not be put together.
-                let own = &text.keys[*start..text.starts[at + 1] - 1];
-                if !needles.iter().any(|needle| needle.ends_with(own)) {
-                    continue;
-                }
-                let run = UnitRun { text: number, units: at..at + 1 };
-                let written = self.written(&run);
-                let with_property = text.property.map(|name| format!("{name}: {written}"));
-                let whole = format!("{}{written}", self.context(&run).concat());
-                if with_property.into_iter().chain([whole]).any(|one| needles.contains(&key(&one)))
-                {
-                    found.push(run);
-                }
-            }
+    /// True if a unit reads like this with what is put in front of it, or with its property.
+    fn reads_in_context(&self, run: &UnitRun, needles: &[String]) -> bool {
+        let text = &self.texts[run.text];
+        // What ends otherwise need not be put together.
+        if !needles.iter().any(|needle| needle.ends_with(&text.keys[run.units.start])) {
+            return false;
         }
+        let written = self.written(run);
+        let with_property = text.property.map(|name| format!("{name}: {written}"));
+        let whole = format!("{}{written}", self.context(run).concat());
+        with_property.into_iter().chain([whole]).any(|one| needles.contains(&key(&one)))
     }
 
     fn written(&self, run: &UnitRun) -> &str {

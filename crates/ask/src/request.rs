@@ -14,7 +14,6 @@ pub struct AskRequest {
     pub question: String,
     /// The tool to call; then no plan is made.
     pub tool: Option<String>,
-    /// Its arguments.
     pub args: Map<String, Value>,
     /// True if the result is summarized; where this is left out, the settings decide.
     pub summarize: Option<bool>,
@@ -31,23 +30,14 @@ pub struct AskRequest {
 /// The reason for which a text is not a question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQuestion {
-    /// It is empty.
     #[error("the question is empty")]
     Empty,
     /// It is larger than allowed.
     #[error("the question has {bytes} bytes; at most {limit} are allowed (ask.max_question_bytes)")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-        /// The limit.
-        limit: usize,
-    },
+    TooLarge { bytes: usize, limit: usize },
     /// It holds a control character.
     #[error("the question holds a control character (U+{code:04X}) and is no text")]
-    Binary {
-        /// The character.
-        code: u32,
-    },
+    Binary { code: u32 },
 }
 
 impl AskRequest {

@@ -19,14 +19,10 @@ pub enum AskResponse {
         answer: String,
         /// Always true.
         needs_more_info: bool,
-        /// The plan.
         plan: Plan,
     },
     /// The call that would be made, where nothing else was asked for.
-    Plan {
-        /// The plan.
-        plan: Plan,
-    },
+    Plan { plan: Plan },
     /// The result of the tool.
     ToolResult {
         /// The call that was made.
@@ -44,9 +40,7 @@ pub enum AskResponse {
     ToolResultWithSummary {
         /// The call that was made.
         plan: Plan,
-        /// The result.
         typed: Box<RawValue>,
-        /// Quotes of it.
         summary: Summary,
         /// The outcome of the call as a whole.
         raw: Box<RawValue>,
@@ -135,7 +129,8 @@ impl AskResponse {
 }
 
 /// The reason for which a run was blocked, for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BlockedCode {
     /// The question breaks a rule.
     Policy,
@@ -151,9 +146,7 @@ pub enum BlockedCode {
     ApprovalRequired,
     /// The gate did not let the call begin.
     CallRefused,
-    /// No model is configured.
     NoModel,
-    /// The model failed.
     ModelError,
     /// The model has too much to do.
     ModelBusy,
@@ -163,39 +156,23 @@ pub enum BlockedCode {
     Cancelled,
 }
 
-impl Serialize for BlockedCode {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 impl BlockedCode {
-    /// The word for it, and the HTTP status that goes with it: a refusal is a response, a failure is none.
-    fn name_and_status(self) -> (&'static str, u16) {
-        match self {
-            BlockedCode::Policy => ("policy", 200),
-            BlockedCode::NoTools => ("no_tools", 200),
-            BlockedCode::PlannerRejected => ("planner_rejected", 200),
-            BlockedCode::PlanInvalid => ("plan_invalid", 200),
-            BlockedCode::ToolNotAllowed => ("tool_not_allowed", 200),
-            BlockedCode::ApprovalRequired => ("approval_required", 200),
-            BlockedCode::CallRefused => ("call_refused", 503),
-            BlockedCode::NoModel => ("no_model", 503),
-            BlockedCode::ModelError => ("model_error", 502),
-            BlockedCode::ModelBusy => ("model_busy", 503),
-            BlockedCode::Timeout => ("timeout", 504),
-            BlockedCode::Cancelled => ("cancelled", 503),
-        }
-    }
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        self.name_and_status().0
-    }
-
-    /// The status that goes with it.
+    /// The HTTP status that goes with it: a refusal is a response, a failure is none.
     pub fn http_status(self) -> u16 {
-        self.name_and_status().1
+        match self {
+            BlockedCode::Policy
+            | BlockedCode::NoTools
+            | BlockedCode::PlannerRejected
+            | BlockedCode::PlanInvalid
+            | BlockedCode::ToolNotAllowed
+            | BlockedCode::ApprovalRequired => 200,
+            BlockedCode::ModelError => 502,
+            BlockedCode::CallRefused
+            | BlockedCode::NoModel
+            | BlockedCode::ModelBusy
+            | BlockedCode::Cancelled => 503,
+            BlockedCode::Timeout => 504,
+        }
     }
 
     /// True if something failed, and the question was not refused.

@@ -20,25 +20,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AskOutcome, AskRequest, AskResponse, AskSettings, AskTiming, BlockedCode, BlockedResponse,
-    Plan, TraceWatcher,
-    candidates::Candidates,
-    metrics::AskMetrics,
-    permit::CallPermit,
-    policy::Policy,
-    request::InvalidQuestion,
-    trace::{SecretFilter, TraceRecorder},
+    Plan, TraceWatcher, candidates::Candidates, metrics::AskMetrics, permit::CallPermit,
+    policy::Policy, request::InvalidQuestion, trace::TraceRecorder,
 };
 
 /// Answers questions with at most one call each.
 pub struct Ask {
     gate: Arc<Gate>,
     model: Option<Model>,
-    /// The name of the model, as the settings have it.
-    model_name: Option<String>,
     /// Made when it is first wanted: its rules take a while to compile.
     policy: OnceLock<Policy>,
     settings: AskSettings,
-    secrets: SecretFilter,
     runs: Arc<Semaphore>,
     format: FormatFallback,
     /// Those of the last catalogue. Locked while they are made: once, however many ask at the same time.
@@ -47,10 +39,9 @@ pub struct Ask {
 }
 
 /// A slot among the runs that there may be at once.
-pub struct AskSlot {
-    #[allow(dead_code, reason = "gives the slot back when it is dropped")]
-    held: OwnedSemaphorePermit,
-}
+pub struct AskSlot(
+    #[allow(dead_code, reason = "gives the slot back when it is dropped")] OwnedSemaphorePermit,
+);
 
 /// The reason for which a question was not even looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,27 +81,13 @@ impl Ask {
         Self {
             gate,
             model,
-            model_name: None,
             policy: OnceLock::new(),
-            secrets: SecretFilter::default(),
             runs: Arc::new(Semaphore::new(settings.max_runs)),
             format: FormatFallback::default(),
             candidates: Mutex::new(None),
             metrics: AskMetrics::default(),
             settings,
         }
-    }
-
-    /// The same, where the model has this name.
-    #[must_use]
-    pub fn with_model_name(self, model_name: Option<String>) -> Self {
-        Self { model_name, ..self }
-    }
-
-    /// The same, where these are never written down.
-    #[must_use]
-    pub fn with_secrets(self, known: impl IntoIterator<Item = String>) -> Self {
-        Self { secrets: SecretFilter::new(known), ..self }
     }
 
     fn policy(&self) -> &Policy {
@@ -127,7 +104,7 @@ impl Ask {
     /// True if a question ends at the policy, or is none: then nothing need be started for it.
     pub fn refuses(&self, request: &AskRequest) -> bool {
         let question = request.question(&self.settings);
-        question.map_or(true, |question| self.policy().check(question).is_err())
+        question.map_or(true, |question| self.policy().stops(question).is_some())
     }
 
     /// The metrics of all runs so far, in the text form that Prometheus reads.
@@ -140,8 +117,7 @@ impl Ask {
     pub fn admit(&self, request: &AskRequest) -> Result<AskSlot, AskRejection> {
         request.question(&self.settings)?;
         let busy = AskRejection::Busy { limit: self.settings.max_runs };
-        let held = self.runs.clone().try_acquire_owned().map_err(|_| busy)?;
-        Ok(AskSlot { held })
+        self.runs.clone().try_acquire_owned().map(AskSlot).map_err(|_| busy)
     }
 
     /// Takes a question through all gates, at once.
@@ -167,7 +143,7 @@ impl Ask {
         let timeout = Duration::from_millis(self.settings.timeout_ms);
         let mut run = AskRun {
             question: request.question.trim().to_owned(),
-            recorder: TraceRecorder::new(watch, self.gate.clock(), &self.secrets, max),
+            recorder: TraceRecorder::new(watch, self.gate.clock(), max),
             timing: AskTiming::default(),
             stop: stop.clone(),
             deadline: begin + timeout,
@@ -212,13 +188,13 @@ impl Ask {
     }
 
     fn check_policy(&self, run: &mut AskRun<'_>) -> StepResult<()> {
-        let Err(blocked) = self.policy().check(&run.question) else {
+        let Some(rule) = self.policy().stops(&run.question) else {
             run.recorder.event("policy_gate", json!({ "allowed": true }));
             return Ok(());
         };
-        run.recorder.event("policy_gate", json!({ "allowed": false, "rule": blocked.rule }));
-        let reason = format!("Blocked by policy (matched pattern: {})", blocked.rule);
-        let message = blocked.message;
+        run.recorder.event("policy_gate", json!({ "allowed": false, "rule": rule.name }));
+        let reason = format!("Blocked by policy (matched pattern: {})", rule.name);
+        let message = rule.message.clone();
         Err(BlockedResponse { message, ..BlockedResponse::new(BlockedCode::Policy, reason) }.into())
     }
 
@@ -226,7 +202,7 @@ impl Ask {
         let candidates = self.candidates().await;
         run.recorder.event("tools_discovered", candidates.discovered());
         run.recorder.event("allowlist", candidates.allowed());
-        if candidates.visible().is_empty() {
+        if candidates.visible.is_empty() {
             let reason = "there is no tool that may be used: none is served that has no effects";
             return Err(BlockedResponse::new(BlockedCode::NoTools, reason).into());
         }
@@ -237,7 +213,8 @@ impl Ask {
     async fn candidates(&self) -> Arc<Candidates> {
         let mut last = self.candidates.lock().await;
         let catalogue = self.gate.catalogue_owned();
-        if let Some(known) = last.as_ref().filter(|known| known.is_of(&catalogue)) {
+        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.catalogue, &catalogue))
+        {
             return known.clone();
         }
         let (other, allow) = (catalogue.clone(), self.settings.allow.clone());

@@ -4,22 +4,20 @@
 //! and the best of them are taken until the budget is used up. It is local, needs no model, and gives
 //! the same answer every time. Where all tools fit, nothing is searched and all are taken.
 //!
-//! Texts of servers are not trusted to be short: texts, terms, depth and properties are
-//! all counted within limits.
+//! Texts of servers are not trusted to be short: they are read up to a number of terms for each tool. How large a
+//! schema may be is checked where it is compiled, and how deep where it is parsed.
 
 mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
 use terms::terms;
-pub(crate) use terms::{is_stop_word, shapes, stem};
+pub(crate) use terms::{is_stop_word, shapes, split_name, stem};
 
-/// The most different terms of a question that are looked for.
-const MAX_QUESTION_TERMS: usize = 500;
 /// The most of a question that is read, in bytes.
 const MAX_QUESTION_BYTES: usize = 16_384;
 /// The most terms of one tool that are counted.
@@ -28,12 +26,11 @@ const MAX_TERMS_PER_TOOL: usize = 2_000;
 const MAX_DESCRIPTION_TERMS: usize = 1_200;
 /// The most of one text that is read, in bytes.
 const MAX_TEXT_BYTES: usize = 65_536;
-/// The depth to which a schema is read.
-const MAX_DEPTH: usize = 6;
-/// The most properties of a schema that are read.
-const MAX_PROPERTIES: usize = 500;
 /// The most values of one list that are read.
 const MAX_VALUES: usize = 100;
+/// Keywords whose texts say nothing about a tool.
+const NOT_READ: [&str; 8] =
+    ["$schema", "$id", "$ref", "$comment", "$anchor", "type", "format", "required"];
 
 /// The weight of a term of the name: a name is chosen with care.
 const NAME: f32 = 3.0;
@@ -50,7 +47,6 @@ const LENGTH_PENALTY: f32 = 0.75;
 pub(crate) struct ShortlistEntry<'a> {
     pub name: &'a str,
     pub description: &'a str,
-    /// Its input schema.
     pub schema: &'a Value,
     /// Its size in the prompt.
     pub tokens: usize,
@@ -100,10 +96,6 @@ impl ToolIndex {
     /// The tools that fit the question best within a budget, by their places in the catalogue and in its order. Those
     /// that do not fit into what is left are passed over; those that have nothing to do with the question come last.
     pub fn pick(&self, question: &str, budget_tokens: usize) -> Vec<usize> {
-        let all = self.tokens.iter().fold(0_usize, |sum, tokens| sum.saturating_add(*tokens));
-        if all <= budget_tokens {
-            return (0..self.tokens.len()).collect();
-        }
         let mut left = budget_tokens;
         let mut chosen = self.ranked(question);
         chosen.retain(|tool| {
@@ -120,14 +112,12 @@ impl ToolIndex {
     /// All tools, the best first; equals in the order of the catalogue.
     fn ranked(&self, question: &str) -> Vec<usize> {
         let mut scores = vec![0.0_f32; self.tokens.len()];
-        let mut counted = HashSet::new();
-        for term in terms(&question[..question.floor_char_boundary(MAX_QUESTION_BYTES)]) {
-            let Some((term, tools)) = self.postings.get_key_value(&term) else { continue };
-            if counted.len() < MAX_QUESTION_TERMS && counted.insert(term) {
-                for (tool, weight) in tools {
-                    scores[*tool] += weight;
-                }
-            }
+        let question = &question[..question.floor_char_boundary(MAX_QUESTION_BYTES)];
+        // Sorted, because a sum of floats depends on the order of its parts.
+        let asked: BTreeSet<String> = terms(question).into_iter().collect();
+        let known = asked.iter().filter_map(|term| self.postings.get(term));
+        for (tool, weight) in known.flatten() {
+            scores[*tool] += weight;
         }
         let mut ranked: Vec<usize> = (0..scores.len()).collect();
         ranked.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]));
@@ -137,72 +127,43 @@ impl ToolIndex {
 
 /// The terms of a tool with what each counts, the weightiest first.
 #[derive(Default)]
-struct ToolTerms {
-    terms: Vec<(String, f32)>,
-    properties: usize,
-}
+struct ToolTerms(Vec<(String, f32)>);
 
 impl ToolTerms {
     fn of(entry: &ShortlistEntry<'_>) -> Vec<(String, f32)> {
         let mut all = Self::default();
         all.text(entry.name, NAME, MAX_TERMS_PER_TOOL);
         all.text(entry.description, TEXT, MAX_DESCRIPTION_TERMS);
-        all.schema(entry.schema, 0);
-        all.terms
+        all.schema(entry.schema, false);
+        all.0
     }
 
     fn text(&mut self, text: &str, weight: f32, most: usize) {
-        let room = most.min(MAX_TERMS_PER_TOOL - self.terms.len());
+        let room = most.min(MAX_TERMS_PER_TOOL - self.0.len());
         if room > 0 {
             let read = terms(&text[..text.floor_char_boundary(MAX_TEXT_BYTES)]);
-            self.terms.extend(read.into_iter().take(room).map(|term| (term, weight)));
+            self.0.extend(read.into_iter().take(room).map(|term| (term, weight)));
         }
     }
 
-    fn schema(&mut self, schema: &Value, depth: usize) {
-        let Value::Object(fields) = schema else { return };
-        if depth > MAX_DEPTH {
-            return;
-        }
-        for (key, value) in fields {
-            match &**key {
-                // The literal part of a pattern is often the beginning of an identifier.
-                "title" | "description" | "const" | "default" | "pattern" => self.value(value),
-                "enum" | "examples" => {
-                    let values = value.as_array().into_iter().flatten();
-                    values.take(MAX_VALUES).for_each(|value| self.value(value));
-                }
-                "properties" => self.properties(value, depth),
-                "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" => {
-                    self.schema(value, depth + 1);
-                }
-                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
-                    let schemas = value.as_array().into_iter().flatten();
-                    schemas.take(MAX_VALUES).for_each(|schema| self.schema(schema, depth + 1));
-                }
-                "$defs" | "definitions" => {
-                    let schemas = value.as_object().into_iter().flat_map(|all| all.values());
-                    schemas.take(MAX_VALUES).for_each(|schema| self.schema(schema, depth + 1));
-                }
-                _ => {}
+    /// Reads the names of properties, and all texts but those that are words of JSON Schema.
+    fn schema(&mut self, schema: &Value, has_names: bool) {
+        match schema {
+            Value::String(text) => self.text(text, TEXT, MAX_TERMS_PER_TOOL),
+            Value::Array(items) => {
+                items.iter().take(MAX_VALUES).for_each(|item| self.schema(item, false));
             }
-        }
-    }
-
-    fn properties(&mut self, properties: &Value, depth: usize) {
-        for (name, schema) in properties.as_object().into_iter().flatten() {
-            if self.properties >= MAX_PROPERTIES {
-                return;
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    if has_names {
+                        self.text(name, PROPERTY, MAX_TERMS_PER_TOOL);
+                    } else if NOT_READ.contains(&name.as_str()) {
+                        continue;
+                    }
+                    self.schema(field, !has_names && name == "properties");
+                }
             }
-            self.properties += 1;
-            self.text(name, PROPERTY, MAX_TERMS_PER_TOOL);
-            self.schema(schema, depth + 1);
-        }
-    }
-
-    fn value(&mut self, value: &Value) {
-        if let Value::String(text) = value {
-            self.text(text, TEXT, MAX_TERMS_PER_TOOL);
+            _ => {}
         }
     }
 }

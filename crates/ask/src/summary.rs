@@ -24,11 +24,8 @@ pub const MAX_OTHERS: usize = 3;
 
 /// A summary. Everything in it stands in the result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename = "summary")]
 pub struct Summary {
-    /// Always `summary`.
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    /// The quotes.
     pub bullets: Vec<Quote>,
     /// Quotes about what could go wrong.
     pub risks: Vec<Quote>,
@@ -41,7 +38,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// All quotes.
     pub fn quotes(&self) -> impl Iterator<Item = &Quote> {
         self.bullets.iter().chain(&self.risks).chain(&self.recommendations)
     }
@@ -52,7 +48,6 @@ impl Summary {
 pub struct DroppedBullet {
     /// The claim, or the evidence where there is none.
     pub claim: String,
-    /// The reason.
     pub reason: String,
 }
 
@@ -82,7 +77,6 @@ pub fn ground(
         return Err(dropped);
     }
     let summary = Summary {
-        kind: "summary",
         bullets,
         risks,
         recommendations,

@@ -2,11 +2,9 @@
 
 mod secrets;
 
-use gate::{Clock, Timestamp};
+use gate::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-pub use secrets::SecretFilter;
 
 /// Before the ULID of a trace.
 const PREFIX: &str = "trace_";
@@ -16,7 +14,6 @@ const PREFIX: &str = "trace_";
 pub struct TraceEvent {
     /// Its time, in milliseconds since 1970.
     pub ts_ms: i64,
-    /// Its name.
     pub name: String,
     /// More about it; a text that ends with `…[TRUNCATED]…` where it was larger than the limit.
     pub payload: Value,
@@ -25,11 +22,9 @@ pub struct TraceEvent {
 /// The trace of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Its name.
     pub trace_id: String,
     /// The component, the model, and the times that it took.
     pub meta: Map<String, Value>,
-    /// The events, in order.
     pub events: Vec<TraceEvent>,
     /// The response.
     pub final_output: Value,
@@ -50,7 +45,6 @@ impl Trace {
 
 /// Is told what happens in a run.
 pub trait TraceWatcher: Send + Sync {
-    /// An event was recorded.
     fn event(&self, event: &TraceEvent);
 
     /// The model has written so many characters by now.
@@ -70,9 +64,8 @@ const CUT_MARK: &str = "\n…[TRUNCATED]…";
 /// Records the events of a run.
 pub(crate) struct TraceRecorder<'a> {
     events: Vec<TraceEvent>,
-    watch: &'a dyn TraceWatcher,
+    pub(crate) watch: &'a dyn TraceWatcher,
     clock: &'a dyn Clock,
-    secrets: &'a SecretFilter,
     max_characters: usize,
 }
 
@@ -80,13 +73,11 @@ impl<'a> TraceRecorder<'a> {
     pub(crate) fn new(
         watch: &'a dyn TraceWatcher,
         clock: &'a dyn Clock,
-        secrets: &'a SecretFilter,
         max_characters: usize,
     ) -> Self {
-        Self { events: Vec::new(), watch, clock, secrets, max_characters }
+        Self { events: Vec::new(), watch, clock, max_characters }
     }
 
-    /// Records an event.
     pub(crate) fn event(&mut self, name: &str, payload: Value) {
         let payload = self.kept(payload);
         let event = TraceEvent { ts_ms: self.clock.now().0, name: name.to_owned(), payload };
@@ -94,30 +85,18 @@ impl<'a> TraceRecorder<'a> {
         self.events.push(event);
     }
 
-    pub(crate) fn watch(&self) -> &'a dyn TraceWatcher {
-        self.watch
-    }
-
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
     /// The trace, with the response.
-    pub(crate) fn into_trace(self, meta: Map<String, Value>, output: Value) -> Trace {
-        let final_output = match output {
-            Value::Object(fields) => {
-                let kept = fields.into_iter().map(|(name, field)| (name, self.kept(field)));
-                Value::Object(kept.collect())
-            }
-            other => self.kept(other),
-        };
+    pub(crate) fn into_trace(self, meta: Map<String, Value>, mut final_output: Value) -> Trace {
+        for field in final_output.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            *field = self.kept(field.take());
+        }
         let trace_id = format!("{PREFIX}{}", gate::ulid(self.clock.now()));
         Trace { trace_id, meta, events: self.events, final_output }
     }
 
     /// A payload as it may be kept: without secrets, and small.
     fn kept(&self, mut payload: Value) -> Value {
-        self.secrets.hide(&mut payload);
+        secrets::hide(&mut payload);
         cut(payload, self.max_characters)
     }
 }

@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
 /// The canonical text.
 pub fn to_string(value: &Value) -> String {
@@ -19,10 +19,21 @@ pub fn to_string(value: &Value) -> String {
 
 /// SHA-256 of the canonical text, in hexadecimal.
 pub fn sha256(value: &Value) -> String {
-    let mut hasher = Hasher { hash: Sha256::new(), buffer: Vec::with_capacity(256) };
+    digest(value).sha256
+}
+
+/// The hash and the length of a canonical text.
+pub struct Digest {
+    /// In hexadecimal.
+    pub sha256: String,
+    pub bytes: u64,
+}
+
+pub fn digest(value: &Value) -> Digest {
+    let mut hasher = Hasher { hash: Sha256::new(), buffer: Vec::with_capacity(256), hashed: 0 };
     let _ = write(value, &mut hasher);
-    hasher.hash.update(&hasher.buffer);
-    hex(&hasher.hash.finalize())
+    hasher.flush_buffer();
+    Digest { sha256: hex(&hasher.hash.finalize()), bytes: hasher.hashed }
 }
 
 /// Lower-case hexadecimal.
@@ -41,6 +52,16 @@ pub fn hex(bytes: &[u8]) -> String {
 struct Hasher {
     hash: Sha256,
     buffer: Vec<u8>,
+    /// The bytes of the parts that are hashed.
+    hashed: u64,
+}
+
+impl Hasher {
+    fn flush_buffer(&mut self) {
+        self.hash.update(&self.buffer);
+        self.hashed += self.buffer.len() as u64;
+        self.buffer.clear();
+    }
 }
 
 /// The part that is hashed at a time.
@@ -50,8 +71,7 @@ impl Write for Hasher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= PART_BYTES {
-            self.hash.update(&self.buffer);
-            self.buffer.clear();
+            self.flush_buffer();
         }
         Ok(bytes.len())
     }

@@ -36,15 +36,18 @@ pub mod dialect;
 pub mod document;
 pub mod formats;
 mod graph;
+mod interrupt;
 pub mod invisible;
 pub mod json;
 pub mod limits;
 pub mod lint;
 mod model;
 pub mod parameter_headers;
+mod pattern;
 pub mod read;
 pub mod references;
 pub mod render;
+mod sandbox;
 mod schema;
 pub mod subschemas;
 pub mod translation;
@@ -54,11 +57,13 @@ pub use complexity::{MAX_CHECKS, MAX_STEPS, MAX_VALUE_DEPTH};
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
 pub use document::Document;
+pub use interrupt::{Interrupt, Interrupted};
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use model::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, Example, Icon,
     LargeOutput, Presentation, Replaced, Stability, TaskSupport, Theme,
 };
 pub use parameter_headers::ParameterHeader;
+pub use sandbox::SandboxSettings;
 pub use schema::{Schema, SchemaError};
-pub use violation::{Violation, did_you_mean, escape, is_slip, nearest};
+pub use violation::{Violation, counted, did_you_mean, escape, is_slip, nearest};

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     Violation, codes,
     limits::{LimitOverrides, ProcessLimitOverrides},
+    sandbox::SandboxSettings,
 };
 
 /// The contract of a tool: its promises to callers.
@@ -83,6 +84,10 @@ pub struct Contract {
     /// The environment of the program: names to pass on, or `NAME=value`. Nothing else is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// The files and the network that the program may reach, beside its own folder. Relative paths start at the folder of
+    /// the contract file.
+    #[serde(default, skip_serializing_if = "SandboxSettings::is_default")]
+    pub sandbox: SandboxSettings,
     /// True if the journal may record the argument values, not only their hash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub journal_values: bool,
@@ -99,7 +104,7 @@ impl Contract {
     pub fn sha256(&self) -> String {
         let mut promise = self.to_value();
         if let Value::Object(fields) = &mut promise {
-            for private in ["run", "env", "process_limits", "journal_values"] {
+            for private in ["run", "env", "sandbox", "process_limits", "journal_values"] {
                 fields.remove(private);
             }
         }
@@ -182,8 +187,10 @@ impl Stability {
     }
 }
 
-/// The effects of a tool, from none to control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The effects of a tool, from none to control; each is worse than those before it.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Effects {
     /// Computes from its arguments alone.

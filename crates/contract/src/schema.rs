@@ -1,6 +1,6 @@
 //! A JSON Schema, compiled once and used for every call.
 
-use std::{borrow::Cow, panic::AssertUnwindSafe};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::OnceLock};
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -10,6 +10,8 @@ use crate::{
     dialect::Dialect,
     formats,
     graph::Graph,
+    interrupt::{self, Interrupt, Interrupted},
+    pattern::{self, Pattern, Patterns},
     references,
     subschemas::Subschemas,
     violation::{MAX_VIOLATIONS, Violation},
@@ -32,10 +34,10 @@ pub const MAX_PATTERN_BYTES: usize = 4_096;
 pub const MAX_LISTED_NODES: usize = 10_000;
 /// The largest number of errors of a value that are listed.
 const MAX_LISTED_ERRORS: usize = 1_000;
-/// The largest compiled pattern, in bytes.
-pub const MAX_REGEX_BYTES: usize = 1_048_576;
-/// The largest number of backtracking steps of a pattern with look-around.
-pub const MAX_REGEX_BACKTRACKS: usize = 100_000;
+/// The largest compiled pattern of property names, in bytes.
+pub const MAX_NAME_PATTERN_SIZE: usize = 131_072;
+/// The work of a check that is worth a thread of its own: bytes of the value times the weight of its schema.
+const HEAVY_WORK: u64 = 8_000_000;
 /// The longest message of the validator that is repeated, in characters.
 const MAX_REASON: usize = 300;
 
@@ -63,7 +65,13 @@ pub struct Schema {
     dialect: Dialect,
     validator: Validator,
     graph: Graph,
+    /// The same validator, which can be interrupted.
+    interruptible: OnceLock<Validator>,
     complexity: Complexity,
+    /// The work of checking one byte, roughly.
+    weight: u64,
+    /// The sum of the sizes of the compiled patterns of property names, in bytes.
+    name_pattern_size: usize,
     has_defaults: bool,
     has_secrets: bool,
     follows_all_secrets: bool,
@@ -95,12 +103,18 @@ impl Schema {
         let subschemas = Subschemas::of(source, dialect)?;
         let complexity = complexity::measure(&subschemas)?;
         let rewritten = references::without_identifiers(&subschemas)?;
-        let validator = validator(rewritten.as_ref().unwrap_or(source), dialect)?;
+        let patterns = Patterns::default();
+        let validator = validator(rewritten.as_ref().unwrap_or(source), dialect, &patterns)?;
         let graph = Graph::of(&subschemas);
+        let name_pattern_size = name_pattern_size(&subschemas)?;
+        let weight = complexity.checks + patterns.weight() + pattern::weight(name_pattern_size);
         Ok(Self {
             source: source.clone(),
             dialect,
             validator,
+            interruptible: OnceLock::new(),
+            weight,
+            name_pattern_size,
             complexity,
             has_defaults: graph.has_defaults(),
             has_secrets: marks(source) > 0,
@@ -151,9 +165,64 @@ impl Schema {
         Cow::Owned(copy)
     }
 
+    /// The JSON pointer to a pattern with a back-reference, if the schema has one. No linear time is
+    /// known for those, and a schema of strangers has no need of them.
+    pub fn back_reference(&self) -> Option<String> {
+        let subschemas = Subschemas::of(&self.source, self.dialect).ok()?;
+        let found = subschemas.all.iter().find(|subschema| {
+            let source = subschema.schema.get("pattern").and_then(Value::as_str);
+            source.is_some_and(pattern::has_back_reference)
+        });
+        found.map(|subschema| format!("{}/pattern", subschema.pointer))
+    }
+
+    /// True if checking a value of so many bytes may take milliseconds: it belongs off the threads that
+    /// serve everybody, and is done by [`Schema::check`].
+    pub fn is_heavy(&self, bytes: u64) -> bool {
+        bytes.saturating_mul(self.weight) > HEAVY_WORK
+    }
+
+    /// Every way in which the value does not match, as [`Schema::violations`] lists them, unless the
+    /// interrupt fires before that is known.
+    pub fn check(
+        &self,
+        value: &Value,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Violation>, Interrupted> {
+        interrupt.guard(|| {
+            if self.name_pattern_size > 0
+                && names(value).saturating_mul(self.name_pattern_size) > pattern::MAX_PATTERN_WORK
+            {
+                let message = "has too many names to match against the patterns of property names";
+                return vec![Violation::new("", "patternProperties", message)];
+            }
+            let validator = self.interruptible.get_or_init(|| self.make_interruptible());
+            if self.matches(validator, value) { Vec::new() } else { self.list(validator, value) }
+        })
+    }
+
+    fn make_interruptible(&self) -> Validator {
+        let build = || {
+            let subschemas = Subschemas::of(&self.source, self.dialect)?;
+            let source = references::without_identifiers(&subschemas)?;
+            let mut source = source.unwrap_or_else(|| self.source.clone());
+            for subschema in &subschemas.all {
+                if let Some(Value::Object(fields)) = source.pointer_mut(&subschema.pointer) {
+                    fields.insert(interrupt::KEYWORD.to_owned(), Value::Bool(true));
+                }
+            }
+            validator(&source, self.dialect, &Patterns::default())
+        };
+        build().unwrap_or_else(|_: SchemaError| self.validator.clone())
+    }
+
     /// True if the value matches. Cheaper than a list of violations.
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.too_deep(value).is_none() && self.validator.is_valid(value)
+        self.matches(&self.validator, value)
+    }
+
+    fn matches(&self, validator: &Validator, value: &Value) -> bool {
+        self.too_deep(value).is_none() && validator.is_valid(value)
     }
 
     /// The largest depth of a value, if this one is deeper. Only schemas that come back to
@@ -176,6 +245,10 @@ impl Schema {
 
     /// Every way in which the value does not match, up to 32 of them.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        self.list(&self.validator, value)
+    }
+
+    fn list(&self, validator: &Validator, value: &Value) -> Vec<Violation> {
         if let Some(most) = self.too_deep(value) {
             let message =
                 format!("nests deeper than {most} levels, the most that this schema can check");
@@ -184,18 +257,18 @@ impl Schema {
         // A list would take for ever where a schema comes back to itself by several ways.
         if self.too_deep_to_list(value) {
             let says = Violation::new("", "$ref", "does not match the schema");
-            return if self.validator.is_valid(value) { Vec::new() } else { vec![says] };
+            return if validator.is_valid(value) { Vec::new() } else { vec![says] };
         }
         // All errors are collected before the first is seen, and a large value can have one in
         // every part: there the first has to do.
         if is_large(value) {
-            let first = self.validator.validate(value).err();
+            let first = validator.validate(value).err();
             return first
                 .map(|error| Violation::from_error(&error, &self.source))
                 .unwrap_or_default();
         }
         let mut violations = Vec::new();
-        for error in self.validator.iter_errors(value) {
+        for error in validator.iter_errors(value) {
             violations.extend(Violation::from_error(&error, &self.source));
             if violations.len() >= MAX_VIOLATIONS {
                 violations.truncate(MAX_VIOLATIONS);
@@ -203,6 +276,39 @@ impl Schema {
             }
         }
         violations
+    }
+}
+
+/// The sum of the sizes of all patterns of property names. They are matched by the validator itself, so
+/// that only such are taken as cannot take long.
+fn name_pattern_size(subschemas: &Subschemas) -> Result<usize, SchemaError> {
+    let mut sum = 0;
+    for subschema in &subschemas.all {
+        let patterns = subschema.schema.get("patternProperties").and_then(Value::as_object);
+        for source in patterns.into_iter().flat_map(|patterns| patterns.keys()) {
+            let size = Pattern::compile(source).and_then(|pattern| pattern.linear_size());
+            let Some(size) = size.filter(|size| *size <= MAX_NAME_PATTERN_SIZE) else {
+                let pointer = &subschema.pointer;
+                let pointer =
+                    format!("{pointer}/patternProperties/{}", crate::violation::escape(source));
+                let message = format!(
+                    "has look-around, or more than {MAX_NAME_PATTERN_SIZE} bytes when it is compiled: \
+                     patterns of property names must do without"
+                );
+                return Err(SchemaError::new(pointer, message));
+            };
+            sum += size;
+        }
+    }
+    Ok(sum)
+}
+
+/// The length of all names in a value, in bytes.
+fn names(value: &Value) -> usize {
+    match value {
+        Value::Object(map) => map.iter().map(|(name, value)| name.len() + names(value)).sum(),
+        Value::Array(items) => items.iter().map(names).sum(),
+        _ => 0,
     }
 }
 
@@ -244,7 +350,12 @@ fn is_deeper(value: &Value, most: usize) -> bool {
     }
 }
 
-fn validator(source: &Value, dialect: Dialect) -> Result<Validator, SchemaError> {
+fn validator(
+    source: &Value,
+    dialect: Dialect,
+    patterns: &Patterns,
+) -> Result<Validator, SchemaError> {
+    let patterns = patterns.clone();
     let options = jsonschema::options()
         .with_draft(dialect.draft())
         .should_validate_formats(true)
@@ -254,11 +365,12 @@ fn validator(source: &Value, dialect: Dialect) -> Result<Validator, SchemaError>
         .without_content_encoding_support("base64")
         .offline()
         .with_pattern_options(
-            PatternOptions::fancy_regex()
-                .backtrack_limit(MAX_REGEX_BACKTRACKS)
-                .size_limit(MAX_REGEX_BYTES)
-                .dfa_size_limit(MAX_REGEX_BYTES),
-        );
+            PatternOptions::regex()
+                .size_limit(MAX_NAME_PATTERN_SIZE)
+                .dfa_size_limit(pattern::MAX_PATTERN_SIZE),
+        )
+        .with_keyword("pattern", move |_, value, _| patterns.keyword(value))
+        .with_keyword(interrupt::KEYWORD, |_, _, _| Ok(interrupt::keyword()));
     let options = formats::complete(options, dialect);
     // Whatever somebody writes into a schema, it must not take more along than itself.
     let built = std::panic::catch_unwind(AssertUnwindSafe(|| options.build(source)));

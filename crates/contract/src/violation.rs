@@ -132,15 +132,13 @@ fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
         Kind::MinLength { limit: 1 } => "must not be empty".into(),
         Kind::MinLength { limit } => format!("must have at least {}", counted(*limit, "character")),
         Kind::MaxLength { limit } => format!("must have at most {}", counted(*limit, "character")),
-        Kind::Pattern { pattern } => format!("must match the pattern `{pattern}`"),
-        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
-            "is too hard to match against the pattern".into()
-        }
+        // Our own keyword: `pattern`.
+        Kind::Custom { message, .. } => message.clone(),
         Kind::Format { format } => format!("must be a valid {format}"),
         Kind::MinItems { limit } => format!("must have at least {}", counted(*limit, "item")),
         Kind::MaxItems { limit } => format!("must have at most {}", counted(*limit, "item")),
         Kind::AdditionalItems { limit } => {
-            format!("must have at most {}", counted(*limit as u64, "item"))
+            format!("must have at most {}", counted(*limit, "item"))
         }
         Kind::UniqueItems => "must not contain the same item twice".into(),
         Kind::MinProperties { limit } => format!("must have at least {}", counted(*limit, "key")),
@@ -158,9 +156,11 @@ fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
     }
 }
 
-/// So many of something.
-fn counted(count: u64, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+/// A number with its noun: `1 error`, `2 errors`.
+pub fn counted(count: impl fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 fn types(kind: &TypeKind) -> String {

@@ -21,7 +21,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bytes = std::fs::read(line["path"].as_str().unwrap_or_default())?;
         let html = String::from_utf8_lossy(&bytes);
         let url = line["url"].as_str().and_then(|url| Url::parse(url).ok());
-        let mut printed = if rows { sheet(&html, url.as_ref()) } else { page(&html, url.as_ref()) };
+        let scored: Option<Vec<f32>> = serde_json::from_value(line["sureties"].clone()).ok();
+        let mut printed = if let Some(sureties) = scored {
+            json!({ "clean_text": extract::training::text_scored(&html, url.as_ref(), sureties) })
+        } else if rows {
+            sheet(&html, url.as_ref())
+        } else {
+            page(&html, url.as_ref())
+        };
         printed["id"] = line["id"].clone();
         writeln!(output, "{printed}")?;
     }

@@ -5,10 +5,19 @@ mod hidden;
 use std::collections::{HashMap, HashSet};
 
 use crate::dom::{DomTree, NodeData, NodeId, Tag, WalkStep};
+use hidden::StyleSheet;
 
 /// The most blocks that are looked at; what comes after them is left out. A block takes two
 /// kilobytes while it is judged.
 const MAX_BLOCKS: usize = 25_000;
+
+/// A page shows almost nothing if it has no more words than these in running text, and hides so many times as much.
+const ALMOST_NOTHING: u32 = 100;
+const TIMES_MORE: usize = 10;
+/// The most layers of hidden elements that are shown all the same.
+const MAX_LAYERS: usize = 3;
+/// A block of so many words with few links is running text.
+const LONG_WORDS: u32 = 12;
 
 /// The part of a text that is compared to tell whether it is known, in characters.
 const SAMPLE: usize = 30;
@@ -34,36 +43,66 @@ pub(crate) struct PageBlock {
     pub(crate) time: bool,
     /// A row of a table whose cells are short.
     pub(crate) is_row: bool,
+    /// True if the page does not show it, unless a script does.
+    pub(crate) hidden: bool,
+}
+
+impl PageBlock {
+    /// True if it is running text.
+    pub(crate) fn is_long(&self) -> bool {
+        self.words >= LONG_WORDS && self.link_chars * 3 < self.chars
+    }
 }
 
 pub(crate) struct PageBlocks {
     pub(crate) list: Vec<PageBlock>,
+    /// The elements that are left out because they are hidden.
+    pub(crate) skipped: HashSet<NodeId>,
     /// The number of times that each text stands on the page.
     pub(crate) copies: Vec<u32>,
 }
 
 /// Cuts a page into blocks.
 pub(crate) fn cut(tree: &DomTree) -> PageBlocks {
-    let (mut list, skipped) = pass(tree, &HashSet::new());
-    // A page may hide most of what it has until its scripts have run.
-    let seen = list.iter().map(|block| block.chars as usize).sum::<usize>();
-    let shown_later: HashSet<NodeId> =
-        skipped.into_iter().filter(|id| is_news(&list, seen, &tree.text(*id))).collect();
-    if !shown_later.is_empty() {
-        (list, _) = pass(tree, &shown_later);
+    let sheet = StyleSheet::of(tree);
+    let mut shown = HashSet::new();
+    let (mut list, mut skipped) = pass(tree, &sheet, &shown);
+    // A page may hide all that it has until its scripts have run. Where it shows anything, what it hides is
+    // not for its readers. What is hidden may itself hold what is hidden.
+    for _ in 0..MAX_LAYERS {
+        let shown_later = shown_later(tree, &list, &skipped);
+        if shown_later.is_empty() {
+            break;
+        }
+        shown.extend(shown_later);
+        (list, skipped) = pass(tree, &sheet, &shown);
     }
     let mut counts: HashMap<&str, u32> = HashMap::with_capacity(list.len());
     for block in &list {
         *counts.entry(&block.text).or_default() += 1;
     }
     let copies = list.iter().map(|block| counts[&*block.text]).collect();
-    PageBlocks { list, copies }
+    PageBlocks { list, copies, skipped: skipped.into_iter().collect() }
 }
 
-/// True if a text is more than all that is seen, and not the same once more.
-fn is_news(list: &[PageBlock], seen: usize, text: &str) -> bool {
+/// The hidden elements that hold the page, where it shows almost nothing.
+fn shown_later(tree: &DomTree, list: &[PageBlock], skipped: &[NodeId]) -> Vec<NodeId> {
+    let running = |count: fn(&PageBlock) -> u32| {
+        list.iter().filter(|block| block.is_long()).map(count).sum::<u32>()
+    };
+    if running(|block| block.words) > ALMOST_NOTHING {
+        return Vec::new();
+    }
+    let seen = list.iter().map(|block| block.chars as usize).sum::<usize>();
+    let least = seen.max(TIMES_MORE * running(|block| block.chars) as usize);
+    let text = |id: NodeId| tree.text(id, |_| false);
+    skipped.iter().copied().filter(|id| is_news(list, least, &text(*id))).collect()
+}
+
+/// True if a text has more characters than these, and is not what is seen once more.
+fn is_news(list: &[PageBlock], least: usize, text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
-    if chars.len() <= seen {
+    if chars.len() <= least {
         return false;
     }
     let known = (1..8)
@@ -77,9 +116,14 @@ fn is_news(list: &[PageBlock], seen: usize, text: &str) -> bool {
 }
 
 /// The blocks, and what was left out because it is hidden. Some is shown all the same.
-fn pass(tree: &DomTree, shown: &HashSet<NodeId>) -> (Vec<PageBlock>, Vec<NodeId>) {
+fn pass(
+    tree: &DomTree,
+    sheet: &StyleSheet,
+    shown: &HashSet<NodeId>,
+) -> (Vec<PageBlock>, Vec<NodeId>) {
     let mut cutter = BlockCutter {
         tree,
+        sheet,
         shown,
         skipped: Vec::new(),
         list: Vec::new(),
@@ -92,6 +136,7 @@ fn pass(tree: &DomTree, shown: &HashSet<NodeId>) -> (Vec<PageBlock>, Vec<NodeId>
         pre: 0,
         button: 0,
         label: 0,
+        hidden: 0,
         rows: Vec::new(),
     };
     tree.walk(NodeId::DOCUMENT, |step| cutter.step(step));
@@ -101,6 +146,7 @@ fn pass(tree: &DomTree, shown: &HashSet<NodeId>) -> (Vec<PageBlock>, Vec<NodeId>
 
 struct BlockCutter<'a> {
     tree: &'a DomTree,
+    sheet: &'a StyleSheet,
     shown: &'a HashSet<NodeId>,
     skipped: Vec<NodeId>,
     list: Vec<PageBlock>,
@@ -114,6 +160,7 @@ struct BlockCutter<'a> {
     pre: u32,
     button: u32,
     label: u32,
+    hidden: u32,
     /// Rows that are one block each.
     rows: Vec<NodeId>,
 }
@@ -139,8 +186,14 @@ impl BlockCutter<'_> {
                 if tag.is_never_shown() || self.list.len() >= MAX_BLOCKS {
                     return false;
                 }
-                if (tag == Tag::Noscript || hidden::is_hidden(element)) && !self.shown.contains(&id)
+                if self.shown.contains(&id) {
+                    self.close();
+                    self.hidden += 1;
+                } else if tag == Tag::Noscript
+                    || hidden::is_hidden(element)
+                    || self.sheet.hides(element)
                 {
+                    // Below what is shown after all it may be hidden once more.
                     self.skipped.push(id);
                     return false;
                 }
@@ -180,6 +233,10 @@ impl BlockCutter<'_> {
     }
 
     fn leave(&mut self, id: NodeId, tag: Tag) {
+        if self.shown.contains(&id) {
+            self.close();
+            self.hidden = self.hidden.saturating_sub(1);
+        }
         match tag {
             Tag::Tr if self.rows.last() == Some(&id) => {
                 self.open.is_row = true;
@@ -293,6 +350,7 @@ impl BlockCutter<'_> {
         }
         let mut block = std::mem::take(&mut self.open);
         block.text.truncate(block.text.trim_end().len());
+        block.hidden = self.hidden > 0;
         self.open.links = self.links.min(1);
         if block.chars > 0 {
             self.list.push(block);

@@ -51,7 +51,7 @@ impl fmt::Display for PublicationTime {
 /// The time in an attribute or in JSON: as machines write it, and where that fails as people do.
 pub(crate) fn in_attribute(text: &str) -> Option<PublicationTime> {
     let text = text.trim();
-    if let Some(exact) = exact(text) {
+    if let Some(exact) = exact(text).or_else(|| of_mail(text)) {
         return Some(PublicationTime::Exact(exact));
     }
     if text.len() >= 10 && text.bytes().all(|one| one.is_ascii_digit()) {
@@ -76,7 +76,9 @@ fn exact(text: &str) -> Option<String> {
     if !PAGE_YEARS.contains(&day.year()) {
         return None;
     }
-    let text = text.replace(" +", "+").replace(" -", "-").replace(" Z", "Z");
+    let text = [(" UTC", "Z"), (" GMT", "Z"), (" Z", "Z"), (" +", "+"), (" -", "-")]
+        .iter()
+        .fold(text, |text, (written, meant)| text.replace(written, meant));
     // `+0100` for `+01:00`, and times without seconds.
     let split = text.get(11..)?.find(['Z', 'z', '+', '-'])? + 11;
     let (moment, offset) = text.split_at(split);
@@ -89,6 +91,12 @@ fn exact(text: &str) -> Option<String> {
     };
     let whole = format!("{moment}{offset}");
     whole.parse::<Timestamp>().ok().map(|_| whole)
+}
+
+/// The time as mails and HTTP write it, with its own offset: `Sun, 05 Nov 2023 23:30:00 -0500`.
+fn of_mail(text: &str) -> Option<String> {
+    let moment = jiff::fmt::rfc2822::parse(text).ok()?;
+    PAGE_YEARS.contains(&moment.year()).then(|| moment.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
 }
 
 /// The date in the path of an address: `/2023/11/06/`, `/2023-11-06-`, `/06-11-2023`, `/20231106`.
@@ -219,6 +227,19 @@ fn month(word: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::{in_attribute, in_page, in_path};
+
+    #[test]
+    fn times_keep_their_own_offset() {
+        for (text, expected) in [
+            ("Sun, 05 Nov 2023 23:30:00 -0500", "2023-11-05T23:30:00-05:00"),
+            ("2023-11-05 23:30:00 UTC", "2023-11-05T23:30:00Z"),
+            ("2023-11-05T23:30-0500", "2023-11-05T23:30:00-05:00"),
+            ("2023-11-05 23:30 GMT+02:00", "2023-11-05"),
+        ] {
+            let found = in_attribute(text).map(|time| time.to_string());
+            assert_eq!(found.as_deref(), Some(expected), "{text}");
+        }
+    }
 
     #[test]
     fn dates_in_words_are_read() {

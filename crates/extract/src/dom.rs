@@ -139,8 +139,8 @@ impl DomTree {
         }
     }
 
-    /// All text below a node, with white space as one blank.
-    pub(crate) fn text(&self, root: NodeId) -> String {
+    /// The text below a node that is not left out, with white space as one blank.
+    pub(crate) fn text(&self, root: NodeId, is_left_out: impl Fn(NodeId) -> bool) -> String {
         let mut text = String::new();
         self.walk(root, |step| {
             let WalkStep::Enter(id) = step else { return true };
@@ -154,7 +154,7 @@ impl DomTree {
                     }
                     true
                 }
-                NodeData::Element(element) => !element.tag.is_never_shown(),
+                NodeData::Element(element) => !element.tag.is_never_shown() && !is_left_out(id),
                 _ => true,
             }
         });

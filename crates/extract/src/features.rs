@@ -20,7 +20,7 @@ use url::Url;
 
 use crate::{
     blocks::{PageBlock, PageBlocks},
-    dom::DomTree,
+    dom::{DomTree, NodeId},
     head::HeadMetadata,
 };
 use outline::PageOutline;
@@ -48,7 +48,8 @@ pub(crate) struct FeatureRows {
 /// The surroundings of a block: comments, or a part that is around the content by its tag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct BlockSurroundings {
-    pub(crate) comments: bool,
+    /// The element that holds the outermost comments that it is in.
+    pub(crate) comments: Option<NodeId>,
     pub(crate) margin: bool,
 }
 
@@ -132,7 +133,7 @@ impl PrecedingBlocks {
             }
         }
         self.chars += block.chars;
-        if elements::is_long(block) {
+        if block.is_long() {
             self.long_chars += block.chars;
         }
     }

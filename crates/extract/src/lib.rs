@@ -9,6 +9,7 @@
 mod blocks;
 pub mod date;
 mod dom;
+mod embedded;
 mod features;
 mod head;
 mod metadata;
@@ -52,7 +53,12 @@ pub fn read(html: &str, url: Option<&Url>, format: PageFormat) -> ExtractedPage 
     let rows = features::of(&tree, &blocks, &head, url);
     let scores = scoring::score(&tree, &blocks, &rows);
     let kept = selection::choose(&tree, &blocks, &rows, &scores);
-    let text = render::render(&tree, &blocks, &kept, format, url);
+    let text = embedded::read(&tree, &blocks, format, url).unwrap_or_else(|| {
+        if embedded::is_notice(&blocks) {
+            return String::new();
+        }
+        render::render(&tree, &blocks, &kept, format, url)
+    });
     let source = MetadataSource {
         tree: &tree,
         head: &head,

@@ -35,6 +35,15 @@ pub(crate) fn around_title(tree: &DomTree, blocks: &PageBlocks) -> HashSet<NodeI
 }
 
 impl MetadataSource<'_> {
+    /// The text of an element as far as the page shows it.
+    fn shown_text(&self, id: NodeId) -> String {
+        let skipped = &self.blocks.skipped;
+        if self.tree.ancestors(id).any(|above| skipped.contains(&above)) {
+            return String::new();
+        }
+        tidy(&self.tree.text(id, |inner| skipped.contains(&inner)))
+    }
+
     /// The first element that a rule likes, in the order of the page.
     fn element<T>(
         &self,

@@ -2,6 +2,8 @@
 
 mod inline;
 
+use std::collections::HashSet;
+
 use url::Url;
 
 use crate::{
@@ -11,6 +13,10 @@ use crate::{
 
 /// The depth to which nested lists are shown.
 const MAX_INDENT: usize = 8;
+
+/// What stands before and behind text that the page does not show.
+const HIDDEN_FROM: &str = "[hidden on the page until a script shows it:]";
+const HIDDEN_TO: &str = "[end of the hidden text]";
 
 /// The format of the content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +47,7 @@ pub(crate) fn render(
 ) -> String {
     let mut text = String::new();
     let mut before: Option<BlockShape> = None;
+    let mut hidden = false;
     for (block, _) in blocks.list.iter().zip(kept).filter(|(_, kept)| **kept) {
         let shape = shape(tree, block);
         if let Some(before) = before {
@@ -49,7 +56,13 @@ pub(crate) fn render(
                 (BlockShape::Row(one), BlockShape::Row(other)) => one == other,
                 _ => false,
             };
+            let close = close && block.hidden == hidden;
             text.push_str(if close { "\n" } else { "\n\n" });
+        }
+        if block.hidden != hidden {
+            text.push_str(if block.hidden { HIDDEN_FROM } else { HIDDEN_TO });
+            text.push_str("\n\n");
+            hidden = block.hidden;
         }
         let quoted = format == PageFormat::Markdown
             && tree
@@ -61,7 +74,7 @@ pub(crate) fn render(
             PageFormat::Text => write_text(block, shape, &mut text),
             PageFormat::Markdown => {
                 let first_row = !matches!(before, Some(BlockShape::Row(table)) if shape == BlockShape::Row(table));
-                write_markdown(tree, block, shape, first_row, base, &mut text);
+                write_markdown(tree, block, shape, first_row, &blocks.skipped, base, &mut text);
             }
         }
         if quoted {
@@ -145,6 +158,7 @@ fn write_markdown(
     block: &PageBlock,
     shape: BlockShape,
     first_row: bool,
+    skipped: &HashSet<NodeId>,
     base: Option<&Url>,
     text: &mut String,
 ) {
@@ -170,7 +184,7 @@ fn write_markdown(
         }
         BlockShape::Heading(level) => {
             text.push_str(&format!("{} ", "#".repeat(usize::from(level))));
-            text.push_str(&inline::render(tree, block, base).replace('\n', " "));
+            text.push_str(&inline::render(tree, block, skipped, base).replace('\n', " "));
         }
         BlockShape::Item { indent, number, .. } => {
             text.push_str(&"  ".repeat(indent));
@@ -178,8 +192,8 @@ fn write_markdown(
                 Some(number) => text.push_str(&format!("{number}. ")),
                 None => text.push_str("- "),
             }
-            text.push_str(&inline::render(tree, block, base));
+            text.push_str(&inline::render(tree, block, skipped, base));
         }
-        BlockShape::Plain => text.push_str(&inline::render(tree, block, base)),
+        BlockShape::Plain => text.push_str(&inline::render(tree, block, skipped, base)),
     }
 }

@@ -29,9 +29,22 @@ pub(crate) struct BlockScores {
     pub(crate) enough: f32,
 }
 
+impl BlockScores {
+    /// The scores with the limit that suits them best.
+    pub(crate) fn of(blocks: &PageBlocks, sureties: Vec<f32>) -> Self {
+        let enough = enough(&sureties, &weights(blocks));
+        Self { sureties, enough }
+    }
+}
+
+/// The number of words of each block.
+fn weights(blocks: &PageBlocks) -> Vec<f32> {
+    blocks.list.iter().map(|block| tokens(&block.text).max(1) as f32).collect()
+}
+
 pub(crate) fn score(tree: &DomTree, blocks: &PageBlocks, rows: &FeatureRows) -> BlockScores {
     let list = &blocks.list;
-    let weights: Vec<f32> = list.iter().map(|block| tokens(&block.text).max(1) as f32).collect();
+    let weights = weights(blocks);
     let (Some(first), Some(second)) = (&*FIRST, &*SECOND) else {
         return BlockScores { sureties: vec![1.0; list.len()], enough: 0.5 };
     };

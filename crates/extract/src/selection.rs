@@ -1,6 +1,6 @@
 //! Selects the blocks of the page by their scores, and those that cannot be left out.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     blocks::{PageBlock, PageBlocks},
@@ -11,12 +11,17 @@ use crate::{
 
 /// A page of so many words is about something besides the comments on it.
 const SUBJECT_WORDS: u32 = 50;
-/// So much of what is kept has to stand outside of the comments, where a page may be made of
-/// them; on a page that calls itself an article any share is enough.
-const SUBJECT_SHARE: f32 = 0.15;
+/// So much of what is kept has to stand outside of the comments for them to be left out: on a page that may be made of
+/// them, on one that calls itself an article, on a forum, and on a forum whose postings have comments of their own.
+const SUBJECT_SHARE: f32 = 0.5;
+const ARTICLE_SHARE: f32 = 0.03;
+const FORUM_SHARE: f32 = 0.6;
+const SCATTERED_SHARE: f32 = 0.3;
 /// So much of what is kept has to stand outside of margins.
 const CENTRE_SHARE: f32 = 0.6;
 
+/// A table of so many rows is small.
+const SMALL_TABLE: usize = 8;
 /// The levels below an element that count as near.
 const NEAR: usize = 8;
 /// Two blocks of so many words with the same text are one that was printed twice.
@@ -37,15 +42,33 @@ pub(crate) fn choose(
     }
     drop_apart(&blocks.list, rows, &mut kept);
     fill_gaps(tree, &blocks.list, &mut kept);
+    complete_tables(tree, &blocks.list, &mut kept);
     drop_copies(blocks, &mut kept);
     kept
 }
 
-/// Comments are content where there is nothing else, and so is what stands in a margin.
+/// Comments are content where they hold most of the text, as postings of a forum do; and what stands in a margin
+/// is where there is nothing else.
 fn drop_apart(list: &[PageBlock], rows: &FeatureRows, kept: &mut [bool]) {
-    let share = if rows.nature.article && !rows.nature.forum { 0.0 } else { SUBJECT_SHARE };
-    drop_where(list, kept, share, |index| rows.apart[index].comments);
+    let share = match (rows.nature.forum, rows.nature.article) {
+        (true, _) if are_scattered(list, rows, kept) => SCATTERED_SHARE,
+        (true, _) => FORUM_SHARE,
+        (false, true) => ARTICLE_SHARE,
+        (false, false) => SUBJECT_SHARE,
+    };
+    drop_where(list, kept, share, |index| rows.apart[index].comments.is_some());
     drop_where(list, kept, CENTRE_SHARE, |index| rows.apart[index].margin);
+}
+
+/// True if no element holds most of the comments: each posting has comments of its own.
+fn are_scattered(list: &[PageBlock], rows: &FeatureRows, kept: &[bool]) -> bool {
+    let mut words: HashMap<NodeId, u32> = HashMap::new();
+    for (index, block) in list.iter().enumerate().filter(|(index, _)| kept[*index]) {
+        if let Some(holder) = rows.apart[index].comments {
+            *words.entry(holder).or_default() += block.words;
+        }
+    }
+    words.values().max().copied().unwrap_or(0) * 2 < words.values().sum()
 }
 
 /// Drops what stands apart, if enough is left then.
@@ -82,6 +105,22 @@ fn fill_gaps(tree: &DomTree, list: &[PageBlock], kept: &mut [bool]) {
             }
         }
         before = Some(index);
+    }
+}
+
+/// A small table is kept whole, if a row of it is.
+fn complete_tables(tree: &DomTree, list: &[PageBlock], kept: &mut [bool]) {
+    let table = |block: &PageBlock| {
+        let mut above = tree.ancestors(block.node).take(NEAR);
+        block.is_row.then(|| above.find(|id| tree.tag(*id) == Tag::Table)).flatten()
+    };
+    let mut index = 0;
+    for run in list.chunk_by(|one, other| table(one) == table(other)) {
+        let rows = &mut kept[index..index + run.len()];
+        if run.len() <= SMALL_TABLE && table(&run[0]).is_some() && rows.contains(&true) {
+            rows.fill(true);
+        }
+        index += run.len();
     }
 }
 

@@ -14,6 +14,19 @@ pub struct TrainingSheet {
     pub patterns: Vec<[u32; 2]>,
 }
 
+/// The text of a page whose blocks were scored elsewhere.
+pub fn text_scored(html: &str, url: Option<&Url>, sureties: Vec<f32>) -> String {
+    let tree = crate::dom::parse(html);
+    let head = crate::head::read(&tree);
+    let blocks = crate::blocks::cut(&tree);
+    let rows = crate::features::of(&tree, &blocks, &head, url);
+    let scores = crate::scoring::BlockScores::of(&blocks, sureties);
+    let kept = crate::selection::choose(&tree, &blocks, &rows, &scores);
+    let format = crate::PageFormat::Text;
+    crate::embedded::read(&tree, &blocks, format, url)
+        .unwrap_or_else(|| crate::render::render(&tree, &blocks, &kept, format, url))
+}
+
 /// The blocks of a page and what is known of them.
 pub fn sheet(html: &str, url: Option<&Url>) -> TrainingSheet {
     let tree = crate::dom::parse(html);

@@ -7,6 +7,7 @@
 
 mod approval;
 mod decide;
+mod shown_arguments;
 mod watcher;
 
 use std::time::Duration;
@@ -14,9 +15,10 @@ use std::time::Duration;
 pub use approval::{Approval, ApprovalId, ApprovalState};
 pub use decide::{ApprovalDecision, MAX_REASON_CHARACTERS};
 pub(crate) use decide::{after, limit_reason};
+pub(crate) use shown_arguments::shown_arguments;
 pub(crate) use watcher::watch;
 
-use crate::JobId;
+use crate::{JobId, QueuedJob};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalSettings {
@@ -100,7 +102,7 @@ pub struct DueApprovals {
     /// Approvals that are over, or whose job is, and are not written down as that.
     pub overdue: bool,
     /// Jobs that wait no longer: their approval was decided, or is over.
-    pub jobs: Vec<JobId>,
+    pub jobs: Vec<QueuedJob>,
 }
 
 #[derive(Debug, Clone, Default)]

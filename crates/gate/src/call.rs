@@ -18,6 +18,8 @@ pub struct Call {
     /// True if the name may be that of a toolset: the argument `command` then picks one of its
     /// tools, and without it the default tool is called.
     pub or_toolset: bool,
+    /// True if a tool is meant that is in no listing; otherwise none of those is.
+    pub unlisted: bool,
     /// Only a tool of this toolset is meant.
     pub toolset: Option<Arc<str>>,
     /// The tool as the caller has seen it: where another has taken its name since, nothing is
@@ -56,6 +58,7 @@ impl Call {
         Self {
             tool: tool.into(),
             or_toolset: false,
+            unlisted: false,
             toolset: None,
             expected: None,
             input,
@@ -75,6 +78,12 @@ impl Call {
     #[must_use]
     pub fn or_toolset(self) -> Self {
         Self { or_toolset: true, ..self }
+    }
+
+    /// Means a tool that is in no listing.
+    #[must_use]
+    pub fn unlisted(self) -> Self {
+        Self { unlisted: true, ..self }
     }
 
     /// Restricts the call to a tool of this toolset.

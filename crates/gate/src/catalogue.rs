@@ -1,4 +1,5 @@
-//! The tools that are served: what is listed is exactly what can be called.
+//! The tools that are served: what is listed is exactly what can be called by name. Beside them are unlisted tools,
+//! which a door calls for other methods of its protocol.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -82,10 +83,10 @@ impl Tool {
         self.metrics.calls()
     }
 
-    /// The arguments as they may be written down: without secrets, and not at all where they
-    /// do not fit and a secret may stand where nobody marks it.
-    pub(crate) fn to_keep(&self, input: &Value) -> Option<Box<RawValue>> {
-        if self.input.has_secrets() && !self.input.is_valid(input) {
+    /// The arguments as they may be written down: without secrets, and not at all where it is not known that
+    /// they match and a secret may stand where nobody marks it.
+    pub(crate) fn to_keep(&self, input: &Value, matches: bool) -> Option<Box<RawValue>> {
+        if self.input.has_secrets() && !matches {
             return None;
         }
         serde_json::value::to_raw_value(&self.input.redacted(input)).ok()
@@ -127,6 +128,8 @@ pub struct Catalogue {
     /// The same once more for finding: a hash beats a tree of long names.
     index: HashMap<String, Arc<Tool>>,
     toolsets: BTreeMap<String, Toolset>,
+    /// Tools that are in no listing.
+    unlisted: BTreeMap<String, Arc<Tool>>,
     withheld: HashMap<String, WithheldTool>,
     /// The reason for names that begin like this.
     away: Vec<(String, WithheldTool)>,
@@ -171,13 +174,26 @@ impl Catalogue {
         Self { away, ..self }
     }
 
+    /// Adds tools that are in no listing and in no toolset's, and that only [`crate::Call::unlisted`] finds.
+    #[must_use]
+    pub fn with_unlisted(mut self, tools: impl IntoIterator<Item = Arc<Tool>>) -> Self {
+        let named = tools.into_iter().map(|tool| (tool.contract.name.clone(), tool));
+        self.unlisted.extend(named);
+        self
+    }
+
+    /// The unlisted tool of that name, if it belongs to the toolset that is meant.
+    pub fn find_unlisted(&self, name: &str, toolset: Option<&str>) -> Option<&Arc<Tool>> {
+        self.unlisted.get(name).filter(|tool| belongs(tool, toolset))
+    }
+
     pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
         self.index.get(name)
     }
 
     /// The tool of that name, if it belongs to the toolset that is meant.
     pub fn find_in(&self, name: &str, toolset: Option<&str>) -> Option<&Arc<Tool>> {
-        self.find(name).filter(|tool| toolset.is_none_or(|meant| tool.contract.toolset == meant))
+        self.find(name).filter(|tool| belongs(tool, toolset))
     }
 
     /// The reason why there is no such tool. A caller of one toolset learns nothing about the others.
@@ -217,6 +233,11 @@ impl Catalogue {
         self.tools.values()
     }
 
+    /// Every tool, also those that are in no listing.
+    pub(crate) fn with_those_unlisted(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values().chain(self.unlisted.values())
+    }
+
     /// Every toolset, sorted by name.
     pub fn toolsets(&self) -> impl Iterator<Item = (&String, &Toolset)> {
         self.toolsets.iter()
@@ -231,4 +252,8 @@ impl Catalogue {
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
+}
+
+fn belongs(tool: &Tool, toolset: Option<&str>) -> bool {
+    toolset.is_none_or(|meant| tool.contract.toolset == meant)
 }

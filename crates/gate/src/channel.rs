@@ -65,6 +65,17 @@ pub enum InputKind {
     Roots,
 }
 
+impl InputKind {
+    /// The word in the journal.
+    pub fn word(self) -> &'static str {
+        match self {
+            InputKind::Elicitation => "elicitation",
+            InputKind::Sampling => "sampling",
+            InputKind::Roots => "roots",
+        }
+    }
+}
+
 /// A request for input, to the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequest {
@@ -110,7 +121,10 @@ impl InputRequest {
         let empty = json!({});
         let content = content.unwrap_or(&empty);
         content.is_object()
-            && Schema::compile_foreign(schema).is_ok_and(|schema| schema.is_valid(content))
+            && Schema::compile_foreign(schema).is_ok_and(|schema| {
+                // No form asks for so much that checking it would take long.
+                !schema.is_heavy(content.to_string().len() as u64) && schema.is_valid(content)
+            })
     }
 }
 

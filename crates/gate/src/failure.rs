@@ -114,6 +114,15 @@ impl Failure {
         failure
     }
 
+    /// What is left of the queue is kept for other callers.
+    pub(crate) fn queue_share_full(max_queued: usize) -> Self {
+        let message = format!(
+            "The queue is full for this caller: so many of its jobs wait that the rest of the {max_queued} places \
+             (jobs.max_queued) is kept for others."
+        );
+        Self { message, ..Self::queue_full(max_queued) }
+    }
+
     pub(crate) fn other_arguments() -> Self {
         let message = "this idempotency key was used for a call with other arguments";
         Self::new(codes::CONFLICT, message)

@@ -20,6 +20,8 @@ use crate::{
     approvals::ApprovalSettings,
     live_jobs::LiveJobs,
     quarantine::{QuarantineSettings, ReleaseIndex},
+    retention::KeptBytes,
+    shares::Shares,
     steps::{CallRefusal, CallState, CheckedOutput, poll_once},
 };
 
@@ -34,6 +36,8 @@ pub struct GateParts {
     pub clock: Arc<dyn Clock>,
     /// The number of calls that run at once.
     pub max_concurrency: usize,
+    /// The callers that share those places.
+    pub callers: Vec<Arc<str>>,
     /// The most that a request may ask for.
     pub ceilings: Limits,
     pub approvals: ApprovalSettings,
@@ -50,14 +54,19 @@ pub struct Gate {
     pub(crate) journal: Journal,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slots: Arc<Semaphore>,
+    pub(crate) shares: Arc<Shares>,
+    pub(crate) callers: Vec<Arc<str>>,
     pub(crate) metrics: GateMetrics,
     pub(crate) live: LiveJobs,
     ceilings: Limits,
     pub(crate) approvals: ApprovalSettings,
     pub(crate) quarantine: QuarantineSettings,
     pub(crate) releases: ReleaseIndex,
+    pub(crate) kept: KeptBytes,
     /// Tells that a person has decided something.
     pub(crate) decided: Notify,
+    /// True while tools are missing because their upstreams are being started.
+    starting: watch::Sender<bool>,
     stopping: AtomicBool,
     /// Fires when the server begins to stop.
     closing: CancellationToken,
@@ -76,13 +85,17 @@ impl Gate {
             journal: parts.journal,
             clock: parts.clock,
             slots: Arc::new(Semaphore::new(parts.max_concurrency)),
+            shares: Shares::new(parts.max_concurrency, &parts.callers),
+            callers: parts.callers,
             metrics: GateMetrics::default(),
             live: LiveJobs::default(),
             ceilings: parts.ceilings,
             approvals: parts.approvals,
             quarantine: parts.quarantine,
             releases: ReleaseIndex::new(),
+            kept: KeptBytes::default(),
             decided: Notify::new(),
+            starting: watch::Sender::new(false),
             stopping: AtomicBool::new(false),
             closing: CancellationToken::new(),
             halt: CancellationToken::new(),
@@ -115,7 +128,7 @@ impl Gate {
     /// each, of the same name. Step 9, `record`, follows in [`Gate::call`], because it also
     /// records what a step refused.
     async fn cross(state: &mut CallState) -> Result<CheckedOutput, CallRefusal> {
-        let found = state.find()?;
+        let found = state.find().await?;
         let admitted = state.admit(found).await?;
         let checked = state.check_input(admitted)?;
         let claimed = state.claim_key(checked).await?;
@@ -176,6 +189,26 @@ impl Gate {
     /// A job that is not over.
     pub fn live(&self, id: &JobId) -> Option<Arc<LiveJob>> {
         self.live.get(id)
+    }
+
+    /// From now on tools may be missing because their upstreams are being started. Whoever asks for one of them, or for
+    /// all, waits until [`Gate::end_starting`].
+    pub fn begin_starting(&self) {
+        self.starting.send_replace(true);
+    }
+
+    pub fn end_starting(&self) {
+        self.starting.send_replace(false);
+    }
+
+    pub fn is_starting(&self) -> bool {
+        *self.starting.borrow()
+    }
+
+    /// Waits until every upstream was tried, or the time for that is up.
+    pub async fn started(&self) {
+        // The sender is ours, so it is there.
+        let _ = self.starting.subscribe().wait_for(|starting| !starting).await;
     }
 
     /// From now on nothing new begins; what still runs when its time is up is

@@ -76,37 +76,62 @@ impl Serialize for JobId {
     }
 }
 
-/// The id of a request, its caller's or ours.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct RequestId(Arc<str>);
+/// The id of a request. It is ours; the caller's own name for the request stands beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId {
+    own: Arc<str>,
+    of_caller: Option<Arc<str>>,
+}
 
 impl RequestId {
     /// The longest name that is taken from a caller, in bytes.
     pub const MAX_BYTES: usize = 128;
 
     pub fn new(time: Timestamp) -> Self {
-        Self(prefixed("req_", time).into())
+        Self { own: prefixed("req_", time).into(), of_caller: None }
     }
 
-    /// The caller's own name for the request, if it can stand in a header and a log.
-    pub fn given(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()
-            && text.len() <= Self::MAX_BYTES
-            && text.bytes().all(|byte| byte.is_ascii_graphic()))
-        .then(|| Self(text.into()))
+    /// The id of a request that was recorded.
+    pub(crate) fn recorded(text: &str) -> Self {
+        Self { own: text.into(), of_caller: None }
     }
 
-    /// The whole name.
+    /// The same with the caller's own name for the request, if that can stand in a header and a log.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        let name = name.trim();
+        let is_good = !name.is_empty()
+            && name.len() <= Self::MAX_BYTES
+            && name.bytes().all(|byte| byte.is_ascii_graphic());
+        self.of_caller = is_good.then(|| name.into());
+        self
+    }
+
+    /// The whole id.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.own
+    }
+
+    /// The caller's own name for the request.
+    pub fn of_caller(&self) -> Option<&str> {
+        self.of_caller.as_deref()
+    }
+
+    /// The name by which the caller is told of the request: its own where it gave one.
+    pub fn for_caller(&self) -> &str {
+        self.of_caller().unwrap_or(&self.own)
     }
 }
 
 impl fmt::Display for RequestId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.own)
+    }
+}
+
+impl Serialize for RequestId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.own)
     }
 }
 

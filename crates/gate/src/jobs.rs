@@ -3,6 +3,7 @@
 mod job;
 mod queue;
 mod runner;
+mod waiting;
 
 pub use job::{Job, JobState};
 pub use queue::{CancelResult, Jobs, JobsSettings, SubmitError};

@@ -1,12 +1,16 @@
 //! The append-only record of what happened, one JSON object a line.
 //!
-//! A line is one `write` to a file opened for appending: it is there when the call is
-//! answered, survives the death of the process, and no lock of ours is taken for it.
-//! The file is replaced when it has grown to its limit; the old ones are numbered.
+//! - A line is one `write` to a file opened for appending: it is there when the call is answered,
+//!   survives the death of the process, and no lock of ours is taken for it.
+//! - A call with effects has disk space for its line before it runs (`Journal::reserve`). Where
+//!   none can be set aside (a pipe, a device, some network file systems), a line says that it begins.
+//! - A regular file is replaced when it has grown to its limit; the old ones are numbered. A device
+//!   or a pipe is only written to.
+
+mod file;
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -18,6 +22,8 @@ use arc_swap::ArcSwap;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
+use file::{DiskSpace, JournalFile, may_be_replaced};
+
 use crate::{ContractWarning, Timestamp};
 
 /// One call, as it is written down.
@@ -26,6 +32,8 @@ pub(crate) struct ToolCallEntry<'a> {
     pub time: Timestamp,
     pub event: &'static str,
     pub request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_request_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_id: Option<&'a str>,
     pub caller: &'a str,
@@ -49,17 +57,43 @@ pub(crate) struct ToolCallEntry<'a> {
     pub note: Option<&'a str>,
 }
 
+/// The beginning of a call, where no disk space can be set aside for its line.
+#[derive(Debug, Serialize)]
+pub(crate) struct StartedCallEntry<'a> {
+    pub time: Timestamp,
+    pub event: &'static str,
+    pub request_id: &'a str,
+    pub caller: &'a str,
+    pub door: &'static str,
+    pub tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_sha256: Option<&'a str>,
+}
+
+/// The disk space that one call has for its line, in bytes. It is given back with the line.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct JournalRoom(u64);
+
+/// The disk space for the line of a call, without its arguments.
+const LINE_BYTES: u64 = 8_192;
+
 /// The journal file.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     max_bytes: u64,
     max_files: u32,
-    file: ArcSwap<File>,
-    bytes: AtomicU64,
+    file: ArcSwap<JournalFile>,
+    /// The disk space that running calls have for their lines.
+    reserved: AtomicU64,
     /// A line was cut short, by a full disk for instance: the next begins a new one.
     torn: AtomicBool,
+    /// The last line could not be written.
+    failing: AtomicBool,
     failures: AtomicU64,
+    /// From so many bytes on the file is rotated.
+    rotate_at: AtomicU64,
     rotating: Mutex<()>,
 }
 
@@ -67,15 +101,17 @@ impl Journal {
     /// Opens the journal for appending; grown to `max_bytes` it is put aside, and
     /// `max_files` of those are kept.
     pub fn open(path: &Path, max_bytes: u64, max_files: u32) -> io::Result<Self> {
-        let (file, bytes, torn) = open(path)?;
+        let (file, torn) = JournalFile::open(path)?;
         Ok(Self {
             path: path.to_owned(),
             max_bytes,
             max_files,
             file: ArcSwap::from_pointee(file),
-            bytes: AtomicU64::new(bytes),
+            reserved: AtomicU64::new(0),
             torn: AtomicBool::new(torn),
+            failing: AtomicBool::new(false),
             failures: AtomicU64::new(0),
+            rotate_at: AtomicU64::new(max_bytes),
             rotating: Mutex::new(()),
         })
     }
@@ -86,11 +122,31 @@ impl Journal {
             map.shift_insert(0, "time".into(), Value::String(time.to_string()));
             map.shift_insert(1, "event".into(), Value::String(event.into()));
         }
-        self.write(&fields);
+        let _ = self.write(&fields, 0);
     }
 
-    pub(crate) fn call(&self, call: &ToolCallEntry<'_>) {
-        self.write(call);
+    /// Makes sure that the line of a call, with arguments of so many bytes, can be written when the call
+    /// is over. Where that cannot be known, the beginning of the call is written down.
+    pub(crate) fn reserve(
+        &self,
+        arguments: u64,
+        started: &StartedCallEntry<'_>,
+    ) -> io::Result<JournalRoom> {
+        let room = LINE_BYTES + arguments;
+        let reserved = self.reserved.fetch_add(room, Ordering::Relaxed) + room;
+        let space = self.file.load().allocate(reserved);
+        if matches!(space, Ok(DiskSpace::Allocated)) {
+            return Ok(JournalRoom(room));
+        }
+        self.reserved.fetch_sub(room, Ordering::Relaxed);
+        space.and_then(|_| self.write(started, 0)).map(|()| JournalRoom(0))
+    }
+
+    /// Writes the line of a call, into the room that it has.
+    pub(crate) fn call(&self, call: &ToolCallEntry<'_>, room: &mut JournalRoom) {
+        let bytes = std::mem::take(&mut room.0);
+        let _ = self.write(call, bytes);
+        self.reserved.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The number of lines that could not be written.
@@ -98,95 +154,86 @@ impl Journal {
         self.failures.load(Ordering::Relaxed)
     }
 
-    fn write(&self, line: &impl Serialize) {
+    /// Checks that a line could be written now.
+    pub fn check(&self) -> io::Result<()> {
+        let reserved = self.reserved.load(Ordering::Relaxed);
+        match self.file.load().allocate(reserved + LINE_BYTES)? {
+            DiskSpace::Unknown if self.failing.load(Ordering::Relaxed) => {
+                Err(io::Error::other("the last line could not be written"))
+            }
+            DiskSpace::Allocated | DiskSpace::Unknown => Ok(()),
+        }
+    }
+
+    /// Writes a line, into room of so many bytes that was reserved for it.
+    fn write(&self, line: &impl Serialize, room: u64) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(512);
         if self.torn.swap(false, Ordering::Relaxed) {
             bytes.push(b'\n');
         }
-        if serde_json::to_writer(&mut bytes, line).is_err() {
-            self.failures.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        bytes.push(b'\n');
         let file = self.file.load();
-        match append(&file, &bytes) {
-            Ok(()) => {
-                let written = bytes.len() as u64;
-                let total = self.bytes.fetch_add(written, Ordering::Relaxed) + written;
-                if total >= self.max_bytes {
-                    drop(file);
-                    self.rotate();
-                }
-            }
-            Err(error) => {
-                self.torn.store(true, Ordering::Relaxed);
-                self.failures.fetch_add(1, Ordering::Relaxed);
-                tracing::error!(path = %self.path.display(), %error, "the journal cannot be written");
-            }
+        let written =
+            serde_json::to_writer(&mut bytes, line).map_err(io::Error::from).and_then(|()| {
+                bytes.push(b'\n');
+                // The room of others stays theirs.
+                let reserved = self.reserved.load(Ordering::Relaxed).saturating_sub(room);
+                file.allocate(reserved + bytes.len() as u64)?;
+                file.append(&bytes).inspect_err(|_| self.torn.store(true, Ordering::Relaxed))
+            });
+        self.failing.store(written.is_err(), Ordering::Relaxed);
+        if let Err(error) = &written {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(path = %self.path.display(), %error, "the journal cannot be written");
+        } else if file.is_regular() && file.bytes() >= self.rotate_at.load(Ordering::Relaxed) {
+            drop(file);
+            self.rotate();
         }
+        written
     }
 
     fn rotate(&self) {
         // Whoever comes second finds the work done.
         let Ok(_guard) = self.rotating.try_lock() else { return };
-        if self.bytes.load(Ordering::Relaxed) < self.max_bytes {
+        let file = self.file.load();
+        if file.bytes() < self.rotate_at.load(Ordering::Relaxed) {
             return;
         }
+        match self.rotated(&file) {
+            Ok(file) => {
+                self.file.store(Arc::new(file));
+                self.rotate_at.store(self.max_bytes, Ordering::Relaxed);
+            }
+            Err(error) => {
+                // Go on with the file we have rather than lose a line; try again later.
+                self.rotate_at.store(file.bytes() + self.max_bytes, Ordering::Relaxed);
+                tracing::error!(path = %self.path.display(), %error, "the journal cannot be rotated");
+            }
+        }
+    }
+
+    /// Puts the file aside, and opens a new one with room for the calls that are running.
+    fn rotated(&self, file: &JournalFile) -> io::Result<JournalFile> {
         let numbered = |number: u32| {
             let mut name = self.path.clone().into_os_string();
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
-        let result = (|| {
+        // Another process may have rotated it; anything else that lies there now is not ours.
+        if file.is_at(&self.path) {
+            for number in (1..=self.max_files).map(numbered) {
+                if !may_be_replaced(&number)? {
+                    let message = format!("`{}` is not a journal", number.display());
+                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+                }
+            }
             for number in (1..self.max_files).rev() {
                 rename_if_there(&numbered(number), &numbered(number + 1))?;
             }
             rename_if_there(&self.path, &numbered(1))?;
-            open(&self.path)
-        })();
-        match result {
-            Ok((file, bytes, _)) => {
-                self.file.store(Arc::new(file));
-                self.bytes.store(bytes, Ordering::Relaxed);
-            }
-            Err(error) => {
-                // Go on with the file we have rather than lose a line; try again later.
-                self.bytes.store(0, Ordering::Relaxed);
-                tracing::error!(path = %self.path.display(), %error, "the journal cannot be rotated");
-            }
         }
-    }
-}
-
-/// The time that a line that another process writes may be seen in part.
-const MIDDLE_OF_A_LINE: std::time::Duration = std::time::Duration::from_millis(5);
-
-/// The open file, its length, and whether its last line was cut short.
-fn open(path: &Path) -> io::Result<(File, u64, bool)> {
-    use std::os::unix::fs::{FileExt, OpenOptionsExt};
-    let file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
-    let look = || -> io::Result<(u64, bool)> {
-        let bytes = file.metadata()?.len();
-        let mut last = [b'\n'];
-        if bytes > 0 {
-            file.read_exact_at(&mut last, bytes - 1)?;
-        }
-        Ok((bytes, last != [b'\n']))
-    };
-    let (mut bytes, mut torn) = look()?;
-    if torn {
-        // Another process may be in the middle of a line.
-        std::thread::sleep(MIDDLE_OF_A_LINE);
-        (bytes, torn) = look()?;
-    }
-    Ok((file, bytes, torn))
-}
-
-fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
-    // One system call: lines of many threads and processes do not mix.
-    match file.write(bytes)? {
-        written if written == bytes.len() => Ok(()),
-        _ => Err(io::Error::from(io::ErrorKind::WriteZero)),
+        let (next, _) = JournalFile::open(&self.path)?;
+        next.allocate(self.reserved.load(Ordering::Relaxed))?;
+        Ok(next)
     }
 }
 
@@ -229,11 +276,70 @@ mod tests {
     fn a_line_that_was_cut_short_does_not_spoil_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        std::fs::write(&path, "{\"event\":\"whole\"}\n{\"event\":\"to").unwrap();
+        std::fs::write(&path, "{\"time\":\"whole\"}\n{\"time\":\"to").unwrap();
         let journal = Journal::open(&path, 10_000, 1).unwrap();
         journal.event(Timestamp(0), "next", json!({}));
         let lines = lines(&path);
         assert_eq!(lines.len(), 3);
         assert_eq!(lines[2], r#"{"time":"1970-01-01T00:00:00.000Z","event":"next"}"#);
+    }
+
+    #[test]
+    fn what_is_not_a_regular_file_is_written_to_and_never_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
+        let journal = Journal::open(&path, 100, 3).unwrap();
+        for number in 0..10 {
+            journal.event(Timestamp(number), "tick", json!({}));
+        }
+        assert_eq!(journal.failures(), 0);
+        // A pipe that nobody reads is full at some time, and holds up nobody.
+        for number in 0..3_000 {
+            journal.event(Timestamp(number), "tick", json!({}));
+        }
+        assert!(journal.failures() > 0 && journal.check().is_err());
+        let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(names.len(), 1);
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_is_neither_written_nor_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::write(&path, "name,age\n").unwrap();
+        let refused = Journal::open(&path, 100, 3).unwrap_err().to_string();
+        assert!(refused.contains("something else than a journal"), "{refused}");
+        std::fs::remove_file(&path).unwrap();
+
+        let theirs = folder.path().join("journal.jsonl.2");
+        std::fs::write(&theirs, "a letter").unwrap();
+        let journal = Journal::open(&path, 100, 3).unwrap();
+        for number in 0..20 {
+            journal.event(Timestamp(number), "tick", json!({}));
+        }
+        assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "a letter");
+        assert_eq!((lines(&path).len(), journal.failures()), (20, 0));
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_recorded_gets_no_room() {
+        let journal = Journal::open(Path::new("/dev/full"), 1_000, 1).unwrap();
+        let started = StartedCallEntry {
+            time: Timestamp(0),
+            event: "tool_call_started",
+            request_id: "req_1",
+            caller: "local",
+            door: "rest",
+            tool: "write_file",
+            input_sha256: None,
+        };
+        assert!(journal.reserve(0, &started).is_err() && journal.check().is_err());
+
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.jsonl"), 1_000, 1).unwrap();
+        let room = journal.reserve(100, &started).unwrap();
+        assert_eq!(room.0, LINE_BYTES + 100);
+        assert_eq!(journal.reserved.load(Ordering::Relaxed), room.0);
     }
 }

@@ -10,6 +10,7 @@
 //! one file that it writes by itself.
 
 pub mod approvals;
+mod beside_runtime;
 pub mod blobs;
 mod call;
 mod catalogue;
@@ -29,12 +30,15 @@ mod outcome_flags;
 mod provider;
 pub mod quarantine;
 pub mod retention;
+pub mod secrets;
+mod shares;
 mod steps;
 mod store;
 mod truncate;
 pub mod visible_text;
 
 pub use approvals::{Approval, ApprovalId, ApprovalState};
+pub use beside_runtime::beside_runtime;
 pub use blobs::{Artifact, Blobs};
 pub use call::{Call, Caller, Door, Recording};
 pub use catalogue::{Catalogue, Tool, Toolset, WithheldTool};
@@ -59,6 +63,6 @@ pub use provider::{
 };
 pub use steps::poll_once;
 pub use store::{
-    ClaimResult, IdempotencyClaim, JobFilter, JobRetention, RecordRetention, Recovery, Store,
-    StoreError,
+    ClaimResult, IdempotencyClaim, JobFilter, JobRetention, QueuedJob, RecordRetention, Recovery,
+    Store, StoreError,
 };

@@ -139,6 +139,12 @@ impl GateMetrics {
             lost,
         );
         one(
+            "toolgate_journal_writable",
+            "gauge",
+            "1 if a journal line can be written now. Without it no tool with effects runs.",
+            i64::from(journal.check().is_ok()),
+        );
+        one(
             "toolgate_tools",
             "gauge",
             "Tools that are served.",
@@ -146,7 +152,7 @@ impl GateMetrics {
         );
 
         text.push_str("# HELP toolgate_calls_total Calls by tool and code.\n# TYPE toolgate_calls_total counter\n");
-        for tool in catalogue.tools() {
+        for tool in catalogue.with_those_unlisted() {
             let name = &tool.contract.name;
             let succeeded = tool.metrics.succeeded.load(Relaxed);
             let _ =
@@ -160,7 +166,9 @@ impl GateMetrics {
             }
         }
         text.push_str("# HELP toolgate_contract_warnings_total What did not match its contract and passed, by tool and direction.\n# TYPE toolgate_contract_warnings_total counter\n");
-        for tool in catalogue.tools().filter(|tool| tool.mode == EnforcementMode::Warn) {
+        for tool in
+            catalogue.with_those_unlisted().filter(|tool| tool.mode == EnforcementMode::Warn)
+        {
             let name = &tool.contract.name;
             let metrics = &tool.metrics;
             for (direction, counter) in
@@ -174,7 +182,7 @@ impl GateMetrics {
             }
         }
         text.push_str("# HELP toolgate_output_bytes_total Bytes of results by tool.\n# TYPE toolgate_output_bytes_total counter\n");
-        for tool in catalogue.tools() {
+        for tool in catalogue.with_those_unlisted() {
             let bytes = tool.metrics.output_bytes.load(Relaxed);
             let _ = writeln!(
                 text,
@@ -183,7 +191,7 @@ impl GateMetrics {
             );
         }
         text.push_str("# HELP toolgate_call_duration_seconds How long calls take.\n# TYPE toolgate_call_duration_seconds histogram\n");
-        for tool in catalogue.tools() {
+        for tool in catalogue.with_those_unlisted() {
             histogram(&mut text, &tool.contract.name, &tool.metrics);
         }
         text

@@ -95,7 +95,7 @@ impl Serialize for OutcomeMetrics<'_> {
         if let Some(id) = &outcome.job_id {
             map.serialize_entry("job_id", id)?;
         }
-        map.serialize_entry("request_id", &outcome.request_id)?;
+        map.serialize_entry("request_id", outcome.request_id.for_caller())?;
         map.serialize_entry("duration_ms", &milliseconds(outcome.duration))?;
         if let Err(failure) = &outcome.result {
             map.serialize_entry("error_code", &failure.code)?;

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Blobs, CallChannel, Caller, Failure, InputCapabilities, InputRequest, InputRequests, JobId,
-    LogLevel, RequestId, ToolNotification, live_jobs::JobHandle,
+    LogLevel, RequestId, ToolNotification, live_jobs::JobHandle, secrets,
 };
 
 /// A future that can be kept in a trait object.
@@ -102,6 +102,7 @@ impl RunningCall {
 
     /// Tells whoever watches how far the call has come, from 0 to 1.
     pub fn progress(&self, fraction: Option<f64>, message: &str) {
+        let message = &*secrets::redact(message);
         let end = message.char_indices().nth(MAX_PROGRESS_CHARACTERS).map(|(end, _)| end);
         let message = &message[..end.unwrap_or(message.len())];
         if let Some(live) = &self.live {
@@ -123,8 +124,9 @@ impl RunningCall {
     }
 
     /// Tells whoever listens what the tool logs.
-    pub fn log(&self, level: LogLevel, data: Value) {
+    pub fn log(&self, level: LogLevel, mut data: Value) {
         if let Some(sender) = &self.channel.notifications {
+            secrets::redact_value(&mut data);
             sender.send(ToolNotification::Log { level, data });
         }
     }

@@ -1,8 +1,12 @@
 //! Finished jobs and their artifacts do not stay for ever.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::{
     Gate, StoreError, Timestamp,
@@ -11,6 +15,24 @@ use crate::{
 
 /// The number of jobs that are removed in one go, so that a large backlog holds up nobody.
 const BATCH: usize = 500;
+/// So many bytes of new records are swept at once: nobody fills the disk between two sweeps.
+const SWEEP_AFTER: u64 = 256 * 1_024 * 1_024;
+
+/// The bytes of the records that were kept since the last sweep.
+#[derive(Debug, Default)]
+pub(crate) struct KeptBytes {
+    bytes: AtomicU64,
+    many: Notify,
+}
+
+impl KeptBytes {
+    pub(crate) fn add(&self, bytes: usize) {
+        let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before < SWEEP_AFTER && before.saturating_add(bytes as u64) >= SWEEP_AFTER {
+            self.many.notify_one();
+        }
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct RetentionSettings {
@@ -20,6 +42,8 @@ pub struct RetentionSettings {
     pub max_jobs: u64,
     /// Artifacts take so many bytes.
     pub max_artifact_bytes: u64,
+    /// Arguments and results of finished jobs take so many bytes, and quarantined outputs as many.
+    pub max_bytes: u64,
     /// So many outputs are kept in quarantine.
     pub max_quarantined: u64,
     /// So many approvals are kept.
@@ -37,6 +61,7 @@ pub async fn sweep(gate: &Gate, retention: &RetentionSettings) -> Result<usize, 
             before,
             max_jobs: retention.max_jobs,
             max_artifact_bytes: retention.max_artifact_bytes,
+            max_bytes: retention.max_bytes,
             limit: BATCH,
         };
         let ids = gate.store.overdue(policy).await?;
@@ -57,6 +82,7 @@ pub async fn sweep(gate: &Gate, retention: &RetentionSettings) -> Result<usize, 
         let stays = RecordRetention {
             now,
             before,
+            max_bytes: retention.max_bytes,
             max_quarantined: retention.max_quarantined,
             max_approvals: retention.max_approvals,
         };
@@ -74,11 +100,15 @@ pub async fn sweep(gate: &Gate, retention: &RetentionSettings) -> Result<usize, 
 /// Sweeps now and then, for as long as the process lives.
 pub async fn keep_sweeping(gate: &Gate, retention: RetentionSettings, every: Duration) {
     loop {
+        gate.kept.bytes.store(0, Ordering::Relaxed);
         match sweep(gate, &retention).await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(removed, "removed old jobs"),
             Err(error) => tracing::warn!(%error, "old jobs could not be removed"),
         }
-        tokio::time::sleep(every).await;
+        tokio::select! {
+            () = tokio::time::sleep(every) => {}
+            () = gate.kept.many.notified() => {}
+        }
     }
 }

@@ -24,6 +24,7 @@ mod job_record;
 mod large_output;
 mod record;
 mod run;
+mod schema_check;
 mod take_release;
 
 use std::{
@@ -44,7 +45,7 @@ pub(crate) use find::find_tool;
 
 use crate::{
     Call, CapturedText, Failure, Gate, JobId, Outcome, OutcomeFlags, Recording, RequestId,
-    Timestamp, Tool, live_jobs::JobHandle, quarantine::QuarantineEntry,
+    Timestamp, Tool, journal::JournalRoom, live_jobs::JobHandle, quarantine::QuarantineEntry,
 };
 
 /// The gate's bookkeeping of one call. When it is dropped before the call was recorded, the call
@@ -74,6 +75,8 @@ pub(crate) struct CallState {
     flags: OutcomeFlags,
     /// The artifact that the result has become.
     spilled: Option<String>,
+    /// The disk space for the journal's line of this call.
+    journal_room: JournalRoom,
     recorded: bool,
     /// True if the call counts among those that are running.
     counted: bool,
@@ -130,6 +133,7 @@ impl CallState {
             report: ToolReport::default(),
             flags: OutcomeFlags::default(),
             spilled: None,
+            journal_room: JournalRoom::default(),
             recorded: false,
             call,
         }

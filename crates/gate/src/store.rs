@@ -21,6 +21,12 @@ pub enum StoreError {
     /// The store cannot be written.
     #[error("the data folder cannot be written")]
     ReadOnly,
+    /// Part of what was kept cannot be read any more.
+    #[error("the database is damaged; stop the server and put a backup in its place")]
+    Damaged,
+    /// A later version of this program has written it.
+    #[error("the database was written by a newer version of Toolgate; start that version")]
+    Newer,
     /// The store has been closed.
     #[error("the store is closed")]
     Closed,
@@ -205,6 +211,13 @@ pub struct JobFilter {
     pub limit: usize,
 }
 
+/// A job that can run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedJob {
+    pub id: JobId,
+    pub caller: String,
+}
+
 /// The jobs and approvals that a start has found.
 #[derive(Debug, Default)]
 pub struct Recovery {
@@ -213,7 +226,7 @@ pub struct Recovery {
     /// Approvals that were asked for by jobs that are over.
     pub cancelled: Vec<Approval>,
     /// Jobs that still wait, oldest first.
-    pub queued: Vec<JobId>,
+    pub queued: Vec<QueuedJob>,
     /// Jobs that wait for a person's approval.
     pub waiting: Vec<JobId>,
 }
@@ -246,6 +259,8 @@ pub struct RecordRetention {
     pub now: Timestamp,
     /// The time before which everything goes.
     pub before: Timestamp,
+    /// The newest in quarantine, with no more bytes than this.
+    pub max_bytes: u64,
     /// The newest so many in quarantine.
     pub max_quarantined: u64,
     /// The newest so many approvals. Those that still say something stay however many.
@@ -261,6 +276,8 @@ pub struct JobRetention {
     pub max_jobs: u64,
     /// The oldest, until artifacts take no more than this.
     pub max_artifact_bytes: u64,
+    /// The oldest of the caller who has most, until arguments and results take no more than this.
+    pub max_bytes: u64,
     /// At most so many at a time.
     pub limit: usize,
 }

@@ -54,6 +54,11 @@ impl Model {
         Ok(Some(Self { completions, models, settings: settings.clone() }))
     }
 
+    /// Its name, where the settings have one.
+    pub fn name(&self) -> Option<&str> {
+        self.settings.model.as_deref()
+    }
+
     /// Asks, and returns when the endpoint begins to answer.
     pub async fn ask(
         &self,

@@ -12,9 +12,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::fields::{BaselinePart, HARDWARE, SOFTWARE};
-pub use self::fields::{
-    DISK_USED_TOLERANCE, FREQUENCY_TOLERANCE, RAM_USED_TOLERANCE, SIZE_TOLERANCE,
-};
 use crate::{KeyPackages, MachineEnvironment, Selection, hardware, software};
 
 /// Changes since a baseline.
@@ -38,8 +35,8 @@ impl MachineChanges {
 /// Something that is new.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Addition {
-    /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those of
-    /// [`Baseline::selection`].
+    /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those
+    /// that the baseline can be compared with.
     pub path: String,
     /// It.
     pub value: Value,
@@ -57,8 +54,8 @@ pub struct Removal {
 /// Something that has another value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Modification {
-    /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those of
-    /// [`Baseline::selection`].
+    /// Where it is in the answer that was compared, as a JSON pointer. Its packages are those
+    /// that the baseline can be compared with.
     pub path: String,
     /// The value in the baseline.
     pub old: Value,
@@ -84,21 +81,21 @@ pub enum BaselineError {
 
 /// The subject of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BaselineKind {
+enum BaselineKind {
     Hardware,
     Software,
 }
 
 /// An earlier answer whose shape was checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Baseline<'a> {
+struct Baseline<'a> {
     kind: BaselineKind,
     values: &'a Map<String, Value>,
 }
 
 impl<'a> Baseline<'a> {
     /// Recognises an earlier answer by its keys.
-    pub fn read(value: &'a Value) -> Result<Self, BaselineError> {
+    fn read(value: &'a Value) -> Result<Self, BaselineError> {
         let Some(values) = value.as_object() else {
             return Err(BaselineError::Unknown("this is no object"));
         };
@@ -130,13 +127,13 @@ impl<'a> Baseline<'a> {
     }
 
     /// Its subject.
-    pub fn kind(&self) -> BaselineKind {
+    fn kind(&self) -> BaselineKind {
         self.kind
     }
 
     /// The packages that it can be compared with: all of them where it had all, else the key
     /// packages and those that it names.
-    pub fn selection(&self, key: &'a KeyPackages) -> Selection<'a> {
+    fn selection(&self, key: &'a KeyPackages) -> Selection<'a> {
         if self.values.get("packages_scope").and_then(Value::as_str) == Some("all") {
             return Selection::all();
         }
@@ -146,7 +143,7 @@ impl<'a> Baseline<'a> {
     }
 
     /// The changes from then to `now`, an answer of the same kind.
-    pub fn changes(&self, now: &Map<String, Value>) -> MachineChanges {
+    fn changes(&self, now: &Map<String, Value>) -> MachineChanges {
         let parts = match self.kind {
             BaselineKind::Hardware => HARDWARE,
             BaselineKind::Software => SOFTWARE,

@@ -146,12 +146,18 @@ mod tests {
     #[cfg(target_os = "linux")]
     pub(super) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), files);
+        folder
+    }
+
+    /// Writes these files below a folder.
+    #[cfg(target_os = "linux")]
+    pub(super) fn write(folder: &std::path::Path, files: &[(&str, &str)]) {
         for (path, text) in files {
-            let path = folder.path().join(path);
+            let path = folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        folder
     }
 
     #[test]

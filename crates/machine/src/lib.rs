@@ -33,13 +33,10 @@ mod hardware;
 mod read;
 mod software;
 
-pub use diff::{
-    Addition, Baseline, BaselineError, BaselineKind, DISK_USED_TOLERANCE, FREQUENCY_TOLERANCE,
-    MachineChanges, Modification, RAM_USED_TOLERANCE, Removal, SIZE_TOLERANCE, diff,
-};
+pub use diff::{Addition, BaselineError, MachineChanges, Modification, Removal, diff};
 pub use environment::MachineEnvironment;
 pub use hardware::{Container, Cpu, Disk, Gpu, Hardware, Ram, hardware};
 pub use software::{
-    DEFAULT_KEY_PACKAGES, KeyPackages, PYTHON_NOT_FOUND, PYTHON_UNKNOWN, PackageScope,
-    PackageSource, Selection, Software, SourceState, software,
+    KeyPackages, PackageScope, PackageSource, Selection, Software, SourceState,
+    default_key_packages, software,
 };

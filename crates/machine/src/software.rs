@@ -8,6 +8,7 @@ mod brew;
 mod collect;
 mod dpkg;
 mod pacman;
+mod paragraphs;
 mod pip;
 mod python;
 #[cfg(target_os = "linux")]
@@ -19,10 +20,7 @@ use serde::Serialize;
 
 use self::collect::Collector;
 pub(crate) use self::select::folded;
-pub use self::{
-    python::{NOT_FOUND as PYTHON_NOT_FOUND, UNKNOWN as PYTHON_UNKNOWN},
-    select::{DEFAULT_KEY_PACKAGES, KeyPackages, PackageScope, Selection},
-};
+pub use self::select::{KeyPackages, PackageScope, Selection, default_key_packages};
 use crate::MachineEnvironment;
 
 /// The software of the machine.
@@ -32,8 +30,8 @@ pub struct Software {
     pub os_version: String,
     /// The version of the kernel.
     pub kernel: String,
-    /// The version of Python that a shell would start: [`PYTHON_NOT_FOUND`] where there is none,
-    /// [`PYTHON_UNKNOWN`] where its version cannot be told.
+    /// The version of Python that a shell would start: `not found` where there is none, `unknown`
+    /// where its version cannot be told.
     pub python_version: String,
     /// The packages as `name==version`, sorted, each once.
     pub packages: Vec<String>,

@@ -27,7 +27,7 @@ pub enum Line {
     Discarded(LineEdges),
 }
 
-/// The edges of a line that was too long.
+/// The edges of a line that was too long, or that is not a message.
 #[derive(Debug, Default)]
 pub struct LineEdges {
     head: Vec<u8>,
@@ -139,6 +139,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 }
 
 impl LineEdges {
+    /// The edges of a whole line.
+    pub fn of(line: &[u8]) -> Self {
+        let mut edges = Self::default();
+        edges.add(line);
+        edges
+    }
+
     fn add(&mut self, part: &[u8]) {
         let room = EDGE_BYTES - self.head.len();
         self.head.extend_from_slice(&part[..part.len().min(room)]);

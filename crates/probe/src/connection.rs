@@ -243,7 +243,8 @@ impl<'a> ProbeConnection<'a> {
         let mut findings = Vec::new();
         if malformed > 0 {
             let mut samples = self.discarded.samples.iter().chain(&now.samples);
-            let first = samples.next().map(|line| shown_text(line)).unwrap_or_default();
+            let first =
+                samples.next().map(|line| shown_text(line.for_programs())).unwrap_or_default();
             let message = format!("{malformed} lines, the first: `{first}`");
             findings.push(ProbeFinding::new(&rules::STDOUT_NOISE, message));
         }

@@ -73,7 +73,7 @@ fn words(findings: &[&ProbeFinding]) -> String {
     let lines = findings.iter().map(|finding| {
         let rule = finding.rule;
         let mut text =
-            format!("{} ({}): {}: {}", rule.severity.word(), rule.id, rule.title, finding.message);
+            format!("{} ({}): {}: {}", rule.severity, rule.id, rule.title, finding.message);
         if let Some(input) = &finding.input {
             text += &format!("\ninput: {input}");
         }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::rules::{FindingSeverity, ProbeRule};
 use upstream::connection::ServerDescription;
+use workbench::compare::at_most;
 
 /// The longest text of a server in a report, in characters.
 const MAX_TEXT_CHARS: usize = 200;
@@ -152,14 +153,17 @@ impl Check {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ProbeFinding {
+    #[serde(flatten)]
     pub rule: &'static ProbeRule,
     /// The details.
     pub message: String,
     /// The arguments of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// JSON pointers into the result or the listing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pointers: Vec<String>,
 }
 
@@ -172,17 +176,7 @@ impl ProbeFinding {
     /// The same with the arguments of the call.
     #[must_use]
     pub fn shown_by(mut self, input: &Value) -> Self {
-        let text = input.to_string();
-        self.input = Some(if text.len() <= MAX_INPUT_BYTES {
-            input.clone()
-        } else {
-            let mut end = MAX_INPUT_BYTES;
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            let more = text.len() - end;
-            Value::String(format!("{}… ({more} more bytes: max_input_bytes)", &text[..end]))
-        });
+        self.input = Some(at_most(input, MAX_INPUT_BYTES, "max_input_bytes"));
         self
     }
 
@@ -191,25 +185,6 @@ impl ProbeFinding {
     pub fn at(mut self, pointers: impl IntoIterator<Item = String>) -> Self {
         self.pointers.extend(pointers);
         self
-    }
-}
-
-impl Serialize for ProbeFinding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ProbeFinding", 5)?;
-        fields.serialize_field("rule", self.rule.id)?;
-        fields.serialize_field("severity", &self.rule.severity)?;
-        fields.serialize_field("message", &self.message)?;
-        match &self.input {
-            Some(input) => fields.serialize_field("input", input)?,
-            None => fields.skip_field("input")?,
-        }
-        if self.pointers.is_empty() {
-            fields.skip_field("pointers")?;
-        } else {
-            fields.serialize_field("pointers", &self.pointers)?;
-        }
-        fields.end()
     }
 }
 

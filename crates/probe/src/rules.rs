@@ -1,5 +1,7 @@
 //! The rules of a probe. Ids are stable: other programs read them in reports.
 
+use std::fmt;
+
 use serde::Serialize;
 
 /// The severity of a finding.
@@ -14,25 +16,23 @@ pub enum FindingSeverity {
     Failure,
 }
 
-impl FindingSeverity {
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            FindingSeverity::Note => "note",
-            FindingSeverity::Warning => "warning",
-            FindingSeverity::Failure => "failure",
-        }
+impl fmt::Display for FindingSeverity {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.serialize(formatter)
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct ProbeRule {
     /// Its name, in kebab case.
+    #[serde(rename = "rule")]
     pub id: &'static str,
     pub severity: FindingSeverity,
     /// The problem.
+    #[serde(skip)]
     pub title: &'static str,
     /// The next step.
+    #[serde(skip)]
     pub fix: &'static str,
 }
 

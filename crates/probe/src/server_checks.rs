@@ -136,7 +136,9 @@ pub(crate) fn no_response(error: &RequestError, what: &str) -> ProbeFinding {
         RequestError::Timeout(_) => &rules::CALL_TIMEOUT,
         RequestError::Lost(_) | RequestError::NotSent(_) => &rules::CALL_LOST,
         RequestError::TooLarge(_) => &rules::CALL_TOO_LARGE,
-        RequestError::Protocol(_) | RequestError::Rpc(_) => &rules::CALL_UNREADABLE,
+        RequestError::Protocol(_) | RequestError::Malformed { .. } | RequestError::Rpc(_) => {
+            &rules::CALL_UNREADABLE
+        }
     };
     ProbeFinding::new(rule, format!("{what}: {}", shown_text(&error.to_string())))
 }

@@ -2,15 +2,17 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
-use gate::{Catalogue, Gate, Jobs};
+use arc_swap::ArcSwapOption;
+use gate::{Gate, Jobs};
 
 use crate::{
     AskService,
     ask_service::NoAskService,
+    http::unread::UnreadResponses,
     mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };
@@ -28,6 +30,10 @@ pub struct ServerSettings {
     pub header_timeout: Duration,
     /// The time that a connection may do nothing, or a client take nothing of an answer.
     pub idle_timeout: Duration,
+    /// The time that the response to a client that has closed its side may take.
+    pub half_closed_timeout: Duration,
+    /// The most that may wait for clients that do not read, in bytes.
+    pub max_unread_bytes: u64,
     /// The number of connections that are open at once.
     pub max_connections: usize,
     /// The time that running calls may take to end when the server stops.
@@ -42,6 +48,8 @@ pub struct ServerSettings {
     pub operator: [u8; 32],
     /// The MCP doors.
     pub mcp: mcp::McpSettings,
+    /// The number of log lines that were dropped, because nobody read them.
+    pub dropped_log_lines: Arc<AtomicU64>,
 }
 
 /// A credential, kept as its hash.
@@ -61,7 +69,8 @@ pub struct App {
     pub(crate) library: Arc<dyn Library>,
     pub(crate) asks: Arc<dyn AskService>,
     pub(crate) mcp: mcp::McpState,
-    documents: Mutex<Option<Arc<Documents>>>,
+    pub(crate) unread: Arc<UnreadResponses>,
+    documents: ArcSwapOption<Documents>,
 }
 
 impl App {
@@ -92,21 +101,29 @@ impl App {
         let half = (settings.idle_timeout / 2).max(Duration::from_millis(50));
         settings.mcp.keep_alive = settings.mcp.keep_alive.min(half);
         let mcp = mcp::McpState::new(&settings.mcp);
-        Arc::new(Self { gate, jobs, settings, library, asks, mcp, documents: Mutex::new(None) })
+        let unread = UnreadResponses::new(settings.max_unread_bytes);
+        Arc::new(Self {
+            unread,
+            gate,
+            jobs,
+            settings,
+            library,
+            asks,
+            mcp,
+            documents: ArcSwapOption::empty(),
+        })
     }
 
     /// Everything that describes the catalogue of now, rendered once for each.
     pub(crate) fn documents(&self) -> Arc<Documents> {
-        let catalogue: Arc<Catalogue> = self.gate.catalogue_owned();
-        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*documents {
-            Some(known) if known.describe(&catalogue) => known.clone(),
-            _ => {
-                let ceilings = *self.gate.ceilings();
-                let fresh = Arc::new(Documents::new(catalogue, &self.settings, ceilings));
-                *documents = Some(fresh.clone());
-                fresh
-            }
+        let catalogue = self.gate.catalogue_owned();
+        if let Some(known) = &*self.documents.load()
+            && known.describe(&catalogue)
+        {
+            return known.clone();
         }
+        let fresh = Arc::new(Documents::new(catalogue, &self.settings, *self.gate.ceilings()));
+        self.documents.store(Some(fresh.clone()));
+        fresh
     }
 }

@@ -2,4 +2,6 @@
 
 pub(crate) mod body;
 pub(crate) mod connection;
+pub(crate) mod event_stream;
 pub(crate) mod identity;
+pub(crate) mod unread;

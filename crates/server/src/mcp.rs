@@ -4,6 +4,7 @@
 //! - `dispatch` knows the methods; `context` is what every method gets.
 //! - `call`: `tools/call`. `input_requests`, `input_rounds` and `request_state`: a tool that
 //!   asks for input, in one request (legacy) or in several rounds (modern).
+//! - `library_call`: what is asked of other servers beside tool calls.
 //! - `tasks`, `resources`, `prompts`, `completion`, `listing`, `subscriptions`: the other methods.
 //! - `http` and `stdio` carry messages; `open_requests` are those without a response yet.
 //! - `initialize`, `session` and `batch` are legacy only.
@@ -18,7 +19,8 @@ mod initialize;
 mod input_requests;
 mod input_rounds;
 mod library;
-mod listing;
+mod library_call;
+pub(crate) mod listing;
 mod open_requests;
 mod prompts;
 mod request_state;
@@ -29,18 +31,14 @@ mod stdio;
 mod subscriptions;
 mod tasks;
 
-use std::sync::Arc;
-
-use arc_swap::ArcSwapOption;
-use gate::Gate;
 use tokio::sync::Semaphore;
 
-pub use library::{CompletionRequest, EmptyLibrary, Library, LibraryError};
+pub use library::{CompletionRequest, EmptyLibrary, Library, LibraryCall, LibraryError};
 pub use session::{DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_IDLE};
 pub use settings::McpSettings;
 pub use stdio::serve as serve_stdio;
 
-use self::{listing::RenderedListings, request_state::StateSealer, session::Sessions};
+use self::{request_state::StateSealer, session::Sessions};
 
 /// The number of resources that are read at once.
 const MAX_READS: usize = 16;
@@ -51,7 +49,6 @@ pub(crate) struct McpState {
     pub sessions: Sessions,
     /// Slots for resources that are read as a whole.
     pub reads: Semaphore,
-    listings: ArcSwapOption<RenderedListings>,
 }
 
 impl McpState {
@@ -60,20 +57,6 @@ impl McpState {
             sealer: StateSealer::new(settings.state_key, settings.answer_timeout),
             sessions: Sessions::new(settings.max_sessions, settings.session_idle),
             reads: Semaphore::new(MAX_READS),
-            listings: ArcSwapOption::empty(),
         }
-    }
-
-    /// The listings of the catalogue of now.
-    pub(crate) fn listings(&self, gate: &Gate) -> Arc<RenderedListings> {
-        let catalogue = gate.catalogue_owned();
-        if let Some(known) = &*self.listings.load()
-            && known.describe(&catalogue)
-        {
-            return known.clone();
-        }
-        let fresh = Arc::new(RenderedListings::new(catalogue));
-        self.listings.store(Some(fresh.clone()));
-        fresh
     }
 }

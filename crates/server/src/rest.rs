@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    extract::rejection::PathRejection,
+    extract::{Query, rejection::PathRejection},
     response::Response,
     routing::{any, get, post},
 };
@@ -140,20 +140,8 @@ fn unreadable_path(_: &PathRejection) -> Response {
 /// The fields of a query. The last one wins where a name comes twice, and one without a
 /// value is as good as none: forms send those.
 fn query(uri: &axum::http::Uri) -> std::collections::HashMap<String, String> {
-    let decode = |text: &str| {
-        let spaced = text.replace('+', " ");
-        percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
-    };
-    uri.query()
-        .unwrap_or_default()
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decode(name), decode(value))
-        })
-        .filter(|(_, value)| !value.is_empty())
-        .collect()
+    let fields: Query<Vec<(String, String)>> = Query::try_from_uri(uri).unwrap_or_default();
+    fields.0.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
 /// Refuses a value of a query.

@@ -1,12 +1,13 @@
 //! The folder that holds everything the server keeps.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    fs::{DirBuilder, File, TryLockError},
     io::{self, Read, Seek, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
+use guard::files::Folder;
 use rand::Rng;
 
 /// The file that a running server holds locked.
@@ -18,6 +19,9 @@ const CALLS_FILE: &str = "calls.lock";
 const DATABASE: &str = "toolgate.db";
 /// Folders that hold what is removed again, and so must not be somebody else's.
 const CLEARED: [&str; 3] = ["work", "artifacts", "spool"];
+
+/// The most that a lock file of ours holds, in bytes: the number of a process.
+const MAX_LOCK_BYTES: u64 = 16;
 
 /// The shortest text that is taken for a token.
 const MIN_TOKEN_BYTES: usize = 32;
@@ -39,6 +43,17 @@ pub enum DataFolderError {
          `toolgate.db`; choose an empty folder with --data-dir"
     )]
     NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// The file that lies there.
+        name: &'static str,
+    },
+    /// What it keeps is there, and the database that tells what it is is not.
+    #[error(
+        "the data folder `{path}` has a `{name}`, and its database `toolgate.db` is missing or empty; \
+         put the database back, or choose an empty folder with --data-dir"
+    )]
+    NoDatabase {
         /// The folder.
         path: PathBuf,
         /// The file that lies there.
@@ -80,11 +95,14 @@ impl DataFolder {
         if let Some(name) = foreign(&path) {
             return Err(DataFolderError::NotOurs { path, name });
         }
+        if let Some(name) = kept_without_database(&path) {
+            return Err(DataFolderError::NoDatabase { path, name });
+        }
         // Asking for permission bits would not tell about a read-only mount or a full
         // disk; writing a byte does.
-        let probe = path.join(format!(".probe-{}", std::process::id()));
-        std::fs::write(&probe, b".").map_err(unusable)?;
-        std::fs::remove_file(&probe).map_err(unusable)?;
+        tempfile::tempfile_in(&path)
+            .and_then(|mut probe| probe.write_all(b"."))
+            .map_err(unusable)?;
         Ok(Self { path })
     }
 
@@ -145,33 +163,33 @@ impl DataFolder {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
         let path = self.path.join(name);
         if !path.exists() {
-            let draft = self.path.join(format!(".{name}-{}", std::process::id()));
-            let made = OpenOptions::new()
-                .create(true)
-                .truncate(true)
-                .write(true)
-                .mode(0o600)
-                .open(&draft)
-                .and_then(|mut file| file.write_all(fresh).and_then(|()| file.sync_all()))
-                // Whoever is first wins; the others read what is there then.
-                .and_then(|()| match std::fs::hard_link(&draft, &path) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                    other => other,
-                });
-            let _ = std::fs::remove_file(&draft);
-            made.map_err(unusable)?;
+            let write = || -> io::Result<()> {
+                // Only its owner may read a temporary file.
+                let mut draft = tempfile::NamedTempFile::new_in(&self.path)?;
+                draft.write_all(fresh)?;
+                draft.as_file().sync_all()?;
+                match draft.persist_noclobber(&path) {
+                    // Whoever is first wins; the others read what is there then.
+                    Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
+                        Err(failed.error)
+                    }
+                    _ => Ok(()),
+                }
+            };
+            write().map_err(unusable)?;
         }
         std::fs::read(&path).map_err(unusable)
     }
 
+    /// Opens a file that is only there to be locked. One that holds anything but a process is somebody else's.
     fn open_lock(&self, name: &str) -> io::Result<File> {
-        OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            .open(self.path.join(name))
+        let folder = Folder::open_or_create(&self.path)?;
+        let file = folder.open_lock(name)?;
+        if is_lock(&folder, name) {
+            return Ok(file);
+        }
+        let message = format!("`{name}` is none that Toolgate has made; choose another folder");
+        Err(io::Error::new(io::ErrorKind::InvalidData, message))
     }
 
     /// Takes the folder for this server.
@@ -198,16 +216,48 @@ impl DataFolder {
     }
 }
 
+/// True if a lock file of ours has this name: a regular file that is empty or holds the number of a process.
+fn is_lock(folder: &Folder, name: &str) -> bool {
+    let Ok(file) = folder.open_regular(name) else { return false };
+    let mut text = Vec::new();
+    file.take(MAX_LOCK_BYTES + 1).read_to_end(&mut text).is_ok()
+        && text.len() as u64 <= MAX_LOCK_BYTES
+        && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'\n')
+}
+
 /// Of the folders in which we remove things, one that was there before us. In `/` or in a project of
 /// somebody's, `work` may be all that they have.
 fn foreign(path: &Path) -> Option<&'static str> {
-    if [LOCK_FILE, CALLS_FILE, DATABASE].iter().any(|name| path.join(name).exists()) {
+    let has_lock = Folder::open_or_create(path)
+        .is_ok_and(|folder| [LOCK_FILE, CALLS_FILE].iter().any(|name| is_lock(&folder, name)));
+    if has_lock || path.join(DATABASE).exists() {
         return None;
     }
     let is_used = |name: &&str| {
         std::fs::read_dir(path.join(name)).is_ok_and(|mut entries| entries.next().is_some())
     };
     CLEARED.into_iter().find(is_used)
+}
+
+/// Something that was kept together with a database that is gone. With a new one the artifacts would be removed as
+/// nobody's, and approvals and keys forgotten.
+fn kept_without_database(path: &Path) -> Option<&'static str> {
+    let is_empty =
+        |name: &str| std::fs::metadata(path.join(name)).map_or(true, |one| one.len() == 0);
+    if !is_empty(DATABASE) {
+        return None;
+    }
+    let holds = |name: &&'static str| {
+        let path = path.join(name);
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_dir() => {
+                std::fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some())
+            }
+            Ok(found) => found.len() > 0,
+            Err(_) => false,
+        }
+    };
+    ["operator.token", "artifacts", "journal.jsonl"].into_iter().find(holds)
 }
 
 #[cfg(test)]
@@ -236,13 +286,57 @@ mod tests {
             let told = DataFolder::open(folder.path()).unwrap_err().to_string();
             assert!(told.contains(&format!("has a `{name}` and no `toolgate.db`")), "{told}");
             // What we have made ourselves is ours, however far it has come.
-            std::fs::write(folder.path().join(CALLS_FILE), "").unwrap();
+            std::fs::write(folder.path().join(DATABASE), "rows").unwrap();
             DataFolder::open(folder.path()).unwrap();
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
         std::fs::write(folder.path().join("notes.txt"), "theirs").unwrap();
         DataFolder::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_lock_file_of_somebody_else_is_not_emptied() {
+        for name in [LOCK_FILE, CALLS_FILE] {
+            let folder = tempfile::tempdir().unwrap();
+            let theirs = folder.path().join(name);
+            std::fs::write(&theirs, "the key is below the mat").unwrap();
+            let data = DataFolder::open(folder.path()).unwrap();
+            let told = match name {
+                LOCK_FILE => data.lock().unwrap_err(),
+                _ => data.visit().unwrap_err(),
+            };
+            let cause = std::error::Error::source(&told).unwrap().to_string();
+            assert!(cause.contains("none that Toolgate has made"), "{cause}");
+            assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "the key is below the mat");
+            // Nor does it make the folder ours.
+            std::fs::create_dir_all(folder.path().join("work/thesis")).unwrap();
+            DataFolder::open(folder.path()).unwrap_err();
+
+            std::fs::remove_file(&theirs).unwrap();
+            std::os::unix::fs::symlink("work", &theirs).unwrap();
+            data.lock().and_then(|_| data.visit()).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn what_was_kept_without_its_database_is_not_swept() {
+        for name in ["operator.token", "journal.jsonl", "artifacts/job_1"] {
+            let folder = tempfile::tempdir().unwrap();
+            let data = DataFolder::open(folder.path()).unwrap();
+            std::fs::write(data.path().join(CALLS_FILE), "").unwrap();
+            let kept = data.path().join(name);
+            std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+            std::fs::write(&kept, "kept").unwrap();
+            for database in [None, Some("")] {
+                if let Some(text) = database {
+                    std::fs::write(data.database(), text).unwrap();
+                }
+                let told = DataFolder::open(folder.path()).unwrap_err().to_string();
+                assert!(told.contains("`toolgate.db` is missing or empty"), "{told}");
+                assert!(kept.exists());
+            }
+        }
     }
 
     #[test]

@@ -12,14 +12,17 @@
 //! - A job that is over when it is first written goes to a spool file by one `write`. A thread moves the spool into
 //!   the database in batches; after a crash that is done first (`sqlite/spool.rs`). With
 //!   [`Durability::Power`] there is no spool, and every commit is flushed to the disk.
-//! - An artifact is written to `work/<job>` and renamed to `artifacts/<job>` before the row that lists it is written. Files that no
+//! - An artifact is written to the work folder of its call, outside of the data folder, and moved to `artifacts/<job>` by a
+//!   rename before the row that lists it is written. Files that no
 //!   row lists are not served, and are removed at the next start.
 //! - The tables are the result of a list of migrations (`sqlite/schema.rs`): steps are added, never changed.
 
 mod data_folder;
 mod local_blobs;
 mod sqlite;
+mod work_folder;
 
 pub use data_folder::{DataFolder, DataFolderError, DataFolderLock, DataFolderVisit};
 pub use local_blobs::LocalBlobs;
 pub use sqlite::{Durability, Sqlite};
+pub use work_folder::work_folders;

@@ -1,7 +1,7 @@
 //! Artifacts on the local disk.
 //!
-//! `work/<job>` is the folder of a call that runs, `artifacts/<job>` what it left. The
-//! step from one to the other is a rename, so an artifact is there whole or not at all,
+//! In the work folder `<job>` is the folder of a call that runs, and `artifacts/<job>` is what it left. The
+//! last step from one to the other is a rename, so an artifact is there whole or not at all,
 //! and nothing else is ever kept beside artifacts that a name could collide with.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::Durability;
+use crate::{Durability, work_folder};
 use contract::Limits;
 use gate::{
     Artifact, Blobs, BoxFuture, JobId,
@@ -18,7 +18,8 @@ use gate::{
 };
 use guard::files::{FileKind, FileStatus, Folder, FolderEntry, plain_name};
 
-/// Behind the name of a job: its artifacts on their way out of a folder that cannot be served as it is.
+/// Behind the name of a job: its artifacts on their way out of a folder that cannot be served as it is, or that is on
+/// another file system.
 const KEPT: &str = "-kept";
 
 /// Artifacts under a data folder.
@@ -34,9 +35,9 @@ struct BlobFolders {
 }
 
 impl LocalBlobs {
-    /// Opens the folders, or makes them.
-    pub fn open(data: &Path, durability: Durability) -> io::Result<Self> {
-        let work = Folder::open_or_create(&data.join("work"))?;
+    /// Opens the folders, or makes them. Calls work in the first of `work` that can be used.
+    pub fn open(data: &Path, work: &[PathBuf], durability: Durability) -> io::Result<Self> {
+        let work = work_folder::open(work)?;
         let artifacts = Folder::open_or_create(&data.join("artifacts"))?;
         Ok(Self { folders: Arc::new(BlobFolders { work, artifacts, durability }) })
     }
@@ -44,11 +45,15 @@ impl LocalBlobs {
     /// After a start: removes the folders of calls that the last process did not end. What has another
     /// name than we give is not ours to remove: somebody may have named us a folder of their own.
     pub fn clear_work(&self) -> io::Result<()> {
-        for entry in self.folders.work.entries()? {
-            let job = entry.name.to_str().map(|name| name.strip_suffix(KEPT).unwrap_or(name));
-            if let (Some(name), true) = (entry.name.to_str(), job.and_then(JobId::parse).is_some())
-            {
-                self.folders.work.remove_tree(name)?;
+        let BlobFolders { work, artifacts, .. } = &*self.folders;
+        for (folder, of_calls) in [(work, true), (artifacts, false)] {
+            for entry in folder.entries()? {
+                let Some(name) = entry.name.to_str() else { continue };
+                let on_the_way = name.strip_suffix(KEPT);
+                let job = if of_calls { on_the_way.or(Some(name)) } else { on_the_way };
+                if job.and_then(JobId::parse).is_some() {
+                    folder.remove_tree(name)?;
+                }
             }
         }
         Ok(())
@@ -188,9 +193,7 @@ impl BlobFolders {
         }
         if kept.artifacts.is_empty() {
             self.work.remove_tree(job.as_str())?;
-        } else if all_removed {
-            self.work.rename_into(job.as_str(), &self.artifacts, job.as_str())?;
-        } else {
+        } else if !(all_removed && self.move_whole(job)?) {
             self.move_out(job, &folder, &kept.artifacts)?;
         }
         if self.durability == Durability::Power {
@@ -199,15 +202,37 @@ impl BlobFolders {
         Ok(kept)
     }
 
-    /// Serves the artifacts without what lies beside them under names that cannot be spelt.
+    /// Serves the folder of a call as it is. False if it is on another file system.
+    fn move_whole(&self, job: &JobId) -> io::Result<bool> {
+        match self.work.rename_into(job.as_str(), &self.artifacts, job.as_str()) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => Ok(false),
+            moved => moved.map(|()| true),
+        }
+    }
+
+    /// Serves the artifacts without what lies beside them under names that cannot be spelt, or from another file
+    /// system.
     fn move_out(&self, job: &JobId, folder: &Folder, artifacts: &[Artifact]) -> io::Result<()> {
         let clean = format!("{job}{KEPT}");
-        let target = self.work.create_dir(&clean)?;
-        for artifact in artifacts {
-            folder.rename_into(&artifact.name, &target, &artifact.name)?;
+        let moved = self
+            .move_to(&clean, folder, artifacts)
+            .and_then(|()| self.artifacts.rename_into(&clean, &self.artifacts, job.as_str()));
+        if moved.is_err() {
+            let _ = self.artifacts.remove_tree(&clean);
         }
-        self.work.remove_tree(job.as_str())?;
-        self.work.rename_into(&clean, &self.artifacts, job.as_str())
+        moved?;
+        self.work.remove_tree(job.as_str())
+    }
+
+    fn move_to(&self, clean: &str, folder: &Folder, artifacts: &[Artifact]) -> io::Result<()> {
+        let target = self.artifacts.create_dir(clean)?;
+        for artifact in artifacts {
+            folder.move_file_into(&artifact.name, &target)?;
+            if self.durability == Durability::Power {
+                target.open_regular(&artifact.name)?.sync_all()?;
+            }
+        }
+        if self.durability == Durability::Power { target.sync() } else { Ok(()) }
     }
 }
 

@@ -12,7 +12,10 @@ mod writer;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use gate::{
@@ -63,6 +66,8 @@ pub struct Sqlite {
 struct ReadConnections {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
+    /// True once a damaged page was met.
+    damaged: AtomicBool,
 }
 
 impl Sqlite {
@@ -70,11 +75,18 @@ impl Sqlite {
     pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
         make_private(path);
         let connection = Connection::open(path).map_err(|error| failed(&error))?;
+        if schema::is_newer(&connection).map_err(|error| failed(&error))? {
+            return Err(StoreError::Newer);
+        }
         schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
         Ok(Self {
             spool: None,
             writer: BatchWriter::start(connection, path, durability)?,
-            readers: Arc::new(ReadConnections { path: path.to_owned(), idle: Mutex::default() }),
+            readers: Arc::new(ReadConnections {
+                path: path.to_owned(),
+                idle: Mutex::default(),
+                damaged: AtomicBool::new(false),
+            }),
             durability,
         })
     }
@@ -88,6 +100,7 @@ impl Sqlite {
         _held: &crate::DataFolderLock,
     ) -> Result<Self, StoreError> {
         spool::take_in_files(folder, &self.writer.shared)?;
+        self.readers.clone().look_for_damage()?;
         if self.durability == Durability::Process {
             self.spool = Some(Spool::open(folder, self.writer.shared.clone())?);
         }
@@ -130,7 +143,29 @@ impl ReadConnections {
         let connection = self.take().map_err(|error| failed(&error))?;
         let result = query(&connection).map_err(|error| failed(&error));
         self.give_back(connection);
+        if matches!(result, Err(StoreError::Damaged)) {
+            self.damaged.store(true, Ordering::Relaxed);
+        }
         result
+    }
+
+    /// Reads every page once, on a thread of its own: a damaged one may not be asked for in weeks.
+    fn look_for_damage(self: Arc<Self>) -> Result<(), StoreError> {
+        let look = move || {
+            let found = self.read(|connection| {
+                connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+            });
+            let is_damaged = match &found {
+                Ok(found) => found != "ok",
+                Err(error) => matches!(error, StoreError::Damaged),
+            };
+            if is_damaged {
+                self.damaged.store(true, Ordering::Relaxed);
+                tracing::error!(?found, "{}", StoreError::Damaged);
+            }
+        };
+        let thread = std::thread::Builder::new().name("store-check".into());
+        thread.spawn(look).map(drop).map_err(|error| StoreError::Other(error.to_string()))
     }
 
     fn take(&self) -> rusqlite::Result<Connection> {
@@ -156,6 +191,7 @@ fn failed(error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
         Some(rusqlite::ErrorCode::ReadOnly) => StoreError::ReadOnly,
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => StoreError::Damaged,
         _ => StoreError::Other(error.to_string()),
     }
 }
@@ -376,6 +412,9 @@ impl Store for Sqlite {
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        if self.readers.damaged.load(Ordering::Relaxed) {
+            return Box::pin(std::future::ready(Err(StoreError::Damaged)));
+        }
         self.writer.write(|connection| {
             connection.execute("UPDATE health SET checked = checked + 1", []).map(|_| ())
         })

@@ -48,3 +48,10 @@ impl Answer {
         }
     }
 }
+
+/// This field of every item of a list.
+#[track_caller]
+pub fn texts(list: &Value, field: &str) -> Vec<String> {
+    let items = list.as_array().unwrap_or_else(|| panic!("no list: {list}"));
+    items.iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
+}

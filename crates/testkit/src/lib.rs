@@ -18,20 +18,26 @@ mod cli_output;
 mod hostile;
 pub mod mcp;
 mod peer;
+mod process;
 mod raw;
 pub mod replay;
 mod shapes;
 mod shell;
+mod tmpfs;
 mod upstream;
 mod wait;
 mod world;
 
-pub use answer::Answer;
+pub use answer::{Answer, texts};
 pub use cli_output::{Arguments, CliOutput};
 pub use hostile::{Authority, Hostile};
-pub use peer::{Act, Peer, PeerRequest};
+pub use peer::{Act, Peer, PeerRequest, free_port};
+pub use process::{
+    anonymous_bytes, forget_peak, peak_bytes, resident_bytes, running, signal, threads,
+};
 pub use raw::Raw;
 pub use shell::Shell;
+pub use tmpfs::{BindMount, TmpfsMount, skipped};
 pub use upstream::{Reply, Upstream};
 pub use wait::{Condition, eventually, next_millisecond, until};
 pub use world::World;

@@ -57,6 +57,19 @@ pub fn messages(answer: &Answer) -> Vec<Value> {
     data.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// The headers of every request: what it has, and what it takes.
+pub const JSON: (&str, &str) = ("content-type", "application/json");
+pub const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
+
+/// The parameters of `initialize`.
+fn initialize(version: &str, capabilities: &Value) -> Value {
+    json!({
+        "protocolVersion": version,
+        "capabilities": capabilities,
+        "clientInfo": { "name": "testkit", "version": "1" },
+    })
+}
+
 /// A request as bytes, for a connection by hand.
 pub fn frame(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n");
@@ -111,12 +124,8 @@ impl<'a> Modern<'a> {
             params["_meta"] = meta(&self.capabilities);
         }
         let name = ["name", "uri", "taskId"].iter().find_map(|key| params[*key].as_str());
-        let mut headers = vec![
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-            ("mcp-protocol-version", "2026-07-28"),
-            ("mcp-method", method),
-        ];
+        let mut headers =
+            vec![JSON, ACCEPT, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
         if let Some(name) = name {
             headers.push(("mcp-name", name));
         }
@@ -170,17 +179,8 @@ impl<'a> Legacy<'a> {
         version: &str,
         capabilities: &Value,
     ) -> Self {
-        let params = json!({
-            "protocolVersion": version,
-            "capabilities": capabilities,
-            "clientInfo": { "name": "testkit", "version": "1" },
-        });
-        let body = request(0, "initialize", &params).to_string();
-        let headers = [
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-        ];
-        let answer = world.send("POST", path, &headers, Some(body.into_bytes())).await;
+        let body = request(0, "initialize", &initialize(version, capabilities)).to_string();
+        let answer = world.send("POST", path, &[JSON, ACCEPT], Some(body.into_bytes())).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         let session = answer.header("mcp-session-id").to_owned();
         let client = Self { world, path: path.into(), session, opened: answer.json() };
@@ -189,24 +189,20 @@ impl<'a> Legacy<'a> {
         client
     }
 
+    fn headers(&self) -> [(&str, &str); 3] {
+        [JSON, ACCEPT, ("mcp-session-id", &self.session)]
+    }
+
     /// Sends a body within the session.
     pub async fn post(&self, body: &str) -> Answer {
-        let headers = [
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-            ("mcp-session-id", &self.session),
-        ];
-        self.world.send("POST", &self.path, &headers, Some(body.as_bytes().to_vec())).await
+        let body = Some(body.as_bytes().to_vec());
+        self.world.send("POST", &self.path, &self.headers(), body).await
     }
 
     /// Sends a request on a connection of its own, whose response is read as it comes.
     pub async fn stream(&self, request: &Value) -> Raw {
-        let headers = [
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-            ("mcp-session-id", &self.session),
-        ];
-        self.world.sent(frame("POST", &self.path, &headers, &request.to_string())).await
+        let request = request.to_string();
+        self.world.sent(frame("POST", &self.path, &self.headers(), &request)).await
     }
 
     /// The answer to a request: the last message.
@@ -285,10 +281,8 @@ impl Piped {
     }
 
     /// Asks the server to stop.
-    #[allow(clippy::disallowed_types)] // A signal as a client sends it.
     pub fn terminate(&self) {
-        let pid = self.pid().to_string();
-        assert!(std::process::Command::new("kill").arg(pid).status().unwrap().success());
+        assert!(crate::signal(self.pid(), "-TERM"));
     }
 
     /// The exit code, once there is one.
@@ -323,26 +317,32 @@ impl Piped {
         self.lines.recv_timeout(time).is_err()
     }
 
-    /// Sends a request and waits for the next message.
-    pub fn ask(&mut self, id: impl Into<Value>, method: &str, params: &Value) -> Value {
-        self.tell(&request(id, method, params));
-        self.heard()
+    /// The next message that is not about a listing: those come whenever an upstream is ready.
+    pub fn heard_beside_listings(&mut self) -> Value {
+        loop {
+            let message = self.heard();
+            let method = message["method"].as_str().unwrap_or_default();
+            if !method.ends_with("/list_changed") {
+                return message;
+            }
+        }
     }
 
-    /// Answers a request of the server, and waits for the next message.
+    /// Sends a request and waits for the next message that is not about a listing.
+    pub fn ask(&mut self, id: impl Into<Value>, method: &str, params: &Value) -> Value {
+        self.tell(&request(id, method, params));
+        self.heard_beside_listings()
+    }
+
+    /// Answers a request of the server, and waits for the next message that is not about a listing.
     pub fn respond(&mut self, asked: &Value, result: &Value) -> Value {
         self.tell(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }));
-        self.heard()
+        self.heard_beside_listings()
     }
 
     /// `initialize`, as a client of the newest legacy version.
     pub fn initialize(&mut self, capabilities: &Value) -> Value {
-        let params = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": capabilities,
-            "clientInfo": { "name": "testkit", "version": "1" },
-        });
-        let answer = self.ask(0, "initialize", &params);
+        let answer = self.ask(0, "initialize", &initialize("2025-11-25", capabilities));
         self.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         answer
     }

@@ -242,3 +242,9 @@ async fn read(
     bytes.drain(..length);
     Some(PeerRequest { connection, nth, method: words.next()?, path: words.next()?, headers, body })
 }
+
+/// A port on which nobody listens.
+pub fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}

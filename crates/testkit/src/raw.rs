@@ -25,6 +25,11 @@ impl Raw {
         self.stream.write_all(bytes.as_ref()).await
     }
 
+    /// Says that nothing more is sent.
+    pub async fn half_close(&mut self) -> io::Result<()> {
+        self.stream.shutdown().await
+    }
+
     /// The next answer, with as much body as its head announces.
     pub async fn answer(&mut self) -> Answer {
         let mut answer = self.head().await;

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
-    process::{Child, Stdio},
+    process::{Child, ChildStderr, Stdio},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -25,6 +25,9 @@ pub struct World {
     child: Option<Child>,
     port: u16,
     stderr: Arc<Mutex<String>>,
+    /// The stderr of a server whose log nobody reads.
+    unread_stderr: Option<ChildStderr>,
+    reads_stderr: bool,
     environment: Vec<(String, String)>,
     /// A client that keeps its connections.
     pub client: reqwest::Client,
@@ -41,6 +44,8 @@ impl World {
             child: None,
             port: 0,
             stderr: Arc::default(),
+            unread_stderr: None,
+            reads_stderr: true,
             environment: Vec::new(),
             // A connection that the server is about to close for being idle is not used again.
             client: reqwest::Client::builder()
@@ -74,6 +79,13 @@ impl World {
     #[must_use]
     pub fn with_env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Leaves the server's log unread: its pipe fills up.
+    #[must_use]
+    pub fn with_unread_log(mut self) -> Self {
+        self.reads_stderr = false;
         self
     }
 
@@ -128,13 +140,17 @@ impl World {
             .unwrap();
         let stdout = child.stdout.take().unwrap();
         let mut stderr = child.stderr.take().unwrap();
-        let kept = self.stderr.clone();
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4_096];
-            while let Ok(read @ 1..) = stderr.read(&mut bytes) {
-                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
-            }
-        });
+        if self.reads_stderr {
+            let kept = self.stderr.clone();
+            std::thread::spawn(move || {
+                let mut bytes = [0; 4_096];
+                while let Ok(read @ 1..) = stderr.read(&mut bytes) {
+                    kept.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
+                }
+            });
+        } else {
+            self.unread_stderr = Some(stderr);
+        }
         let line = tokio::task::spawn_blocking(move || {
             let mut line = String::new();
             BufReader::new(stdout).read_line(&mut line).unwrap();
@@ -155,6 +171,10 @@ impl World {
         let mut command = Command::new(&self.binary);
         command.args(arguments).current_dir(self.folder.path());
         without_settings(&mut command);
+        if matches!(arguments.first(), Some(&("serve" | "mcp"))) {
+            // On a busy machine upstreams take longer than anybody would wait for them.
+            command.env("TOOLGATE_SERVER__START_WAIT_MS", "60000");
+        }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -195,8 +215,7 @@ impl World {
     /// Asks the server to stop, and waits until it has; its exit code.
     pub async fn stop(&mut self) -> i32 {
         let mut child = self.child.take().unwrap();
-        let killed = Command::new("kill").arg(child.id().to_string()).status().unwrap();
-        assert!(killed.success());
+        assert!(crate::signal(child.id(), "-TERM"));
         tokio::task::spawn_blocking(move || child.wait().unwrap().code().unwrap_or(-1))
             .await
             .unwrap()

@@ -29,20 +29,13 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
         };
         match name.strip_suffix(':') {
             Some(name) => {
-                let bytes = match text.strip_prefix('@') {
-                    Some(file) => files::read_bytes(file.as_ref())?,
-                    None => text.as_bytes().to_vec(),
-                };
-                let value = contract::json::parse(&bytes)
+                let text = files::given(text)?;
+                let value = contract::json::parse(text.as_bytes())
                     .with_context(|| format!("`{name}` is not JSON"))?;
                 put(&mut arguments, name.to_owned(), value)?;
             }
             None => {
-                let text = match text.strip_prefix('@') {
-                    Some(file) => files::read(file.as_ref())?,
-                    None => text.to_owned(),
-                };
-                put(&mut arguments, name.to_owned(), Value::String(text))?;
+                put(&mut arguments, name.to_owned(), Value::String(files::given(text)?))?;
             }
         }
     }

@@ -19,9 +19,9 @@ mod tools;
 mod trace;
 pub mod upstream;
 
-use std::{collections::HashMap, pin::pin, sync::Arc};
+use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
 
-use ::upstream::{Host, HostConfig, UpstreamState};
+use ::upstream::{Host, HostConfig, Upstream, UpstreamState};
 use anyhow::bail;
 use clap::Subcommand;
 use contract::ContractStatus;
@@ -153,7 +153,7 @@ impl LocalGate {
     async fn with_upstreams<T>(self, work: impl AsyncFnOnce(&Host, &OpenGate) -> T) -> T {
         let Self { opened, host_config, fixed, visit: _visit, .. } = self;
         upstreams::with_host(host_config, async |host| {
-            upstreams::keep_catalogue(&opened.gate, host, fixed);
+            upstreams::keep_catalogue(&opened.gate, host, fixed, Duration::ZERO);
             work(host, &opened).await
         })
         .await
@@ -186,10 +186,18 @@ fn check_reason(reason: Option<&String>) -> anyhow::Result<()> {
 
 /// Names the upstreams that cannot be reached: their tools are missing.
 fn warn_of_unreachable(host: &Host, printer: &Printer) {
-    for upstream in host.upstreams() {
-        if let UpstreamState::Down { error, .. } = upstream.state() {
-            printer.say(format!("the upstream `{}` cannot be reached: {error}", upstream.id));
+    for why in host.upstreams().iter().filter_map(|one| unreachable(one)) {
+        printer.say(why);
+    }
+}
+
+/// The reason why an upstream cannot be reached, if that is so.
+fn unreachable(upstream: &Upstream) -> Option<String> {
+    match upstream.state() {
+        UpstreamState::Down { error, .. } => {
+            Some(format!("the upstream `{}` cannot be reached: {error}", upstream.id))
         }
+        _ => None,
     }
 }
 

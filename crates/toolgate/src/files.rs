@@ -73,15 +73,18 @@ fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
 
 /// Reads a file that a person named. It must be UTF-8.
 pub fn read(file: &Path) -> anyhow::Result<String> {
-    String::from_utf8(read_bytes(file)?)
-        .with_context(|| format!("`{}` is not UTF-8 text", file.display()))
-}
-
-/// Reads a file that a person named.
-pub fn read_bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
     let name = format!("`{}`", file.display());
     let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
-    read_bounded(opened, &name, MAX_FILE_BYTES)
+    String::from_utf8(read_bounded(opened, &name, MAX_FILE_BYTES)?)
+        .with_context(|| format!("{name} is not UTF-8 text"))
+}
+
+/// The text of an argument, or of the file that it names after an `@`.
+pub fn given(text: &str) -> anyhow::Result<String> {
+    match text.strip_prefix('@') {
+        Some(file) => read(file.as_ref()),
+        None => Ok(text.to_owned()),
+    }
 }
 
 /// Reads all of a source, up to a limit.

@@ -39,8 +39,9 @@ impl HeaderArguments {
             if name.is_empty() || !name.chars().all(plain) {
                 bail!("--header: the text before the colon is not a header name");
             }
-            let value = variables::expand(value.trim(), |name| std::env::var(name).ok())
+            let value = variables::expand(value.trim(), upstream_targets::secret_variable)
                 .with_context(|| format!("--header {name}"))?;
+            upstream_targets::hide_header(name, &value);
             Ok((name.to_owned(), value))
         };
         self.headers.iter().map(one).collect()

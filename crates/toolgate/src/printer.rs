@@ -8,6 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+pub use contract::counted;
 use contract::{Diagnostic, Severity};
 use gate::visible_text::{visible, visible_line};
 use serde::Serialize;
@@ -134,12 +135,6 @@ pub fn write_failed() -> bool {
     WRITE_FAILED.load(Ordering::Relaxed)
 }
 
-/// A number with its noun: `1 error`, `2 errors`.
-pub fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// The first characters of a text, on one line.
 pub fn shortened(text: &str, max_characters: usize) -> String {
     let text = visible_line(text);
@@ -158,6 +153,7 @@ fn print_line(text: &str) {
 }
 
 fn say_line(text: &str) {
+    let text = gate::secrets::redact(text);
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! Makes the settings of the HTTP and MCP servers from the settings file.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use gate::jobs::JobsSettings;
 use server::{ServerToken, mcp};
@@ -22,19 +22,24 @@ pub fn settings(
     tokens: Vec<ServerToken>,
 ) -> anyhow::Result<server::ServerSettings> {
     let server = &loaded.settings.server;
+    let operator = data.token(OPERATOR_TOKEN)?;
+    gate::secrets::hide([&operator]);
     Ok(server::ServerSettings {
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: server.max_body_bytes,
         body_timeout: Duration::from_millis(server.body_timeout_ms),
         header_timeout: Duration::from_millis(server.header_timeout_ms),
         idle_timeout: Duration::from_millis(server.idle_timeout_ms),
+        half_closed_timeout: Duration::from_millis(server.half_closed_timeout_ms),
+        max_unread_bytes: server.max_unread_bytes,
         max_connections: server.max_connections,
         drain_timeout: Duration::from_millis(server.drain_timeout_ms),
         allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),
         allowed_origins: server.allowed_origins.iter().cloned().collect(),
         tokens,
-        operator: Sha256::digest(data.token(OPERATOR_TOKEN)?.as_bytes()).into(),
+        operator: Sha256::digest(operator.as_bytes()).into(),
         mcp: mcp(loaded, data.key(STATE_KEY)?),
+        dropped_log_lines: Arc::default(),
     })
 }
 

@@ -8,6 +8,7 @@ mod log;
 pub mod mcp_servers;
 pub mod mlx_host;
 mod model;
+pub mod operator_paths;
 mod reference;
 
 pub use errors::{FileErrors, SettingsError};

@@ -2,8 +2,9 @@
 
 pub mod ask;
 pub mod overlays;
-mod policy;
+pub mod policy;
 pub mod protected_paths;
+pub mod sandboxes;
 pub mod upstream_library;
 pub mod upstream_targets;
 pub mod upstreams;
@@ -25,7 +26,10 @@ use guard::process::Spawner;
 use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
 use tools::command::CommandTool;
 
-use crate::settings::{LoadedSettings, SettingsError, StoreDurability, mlx_host};
+use crate::{
+    server_settings::OPERATOR_TOKEN,
+    settings::{LoadedSettings, SettingsError, StoreDurability, mlx_host},
+};
 
 /// A contract and the provider that runs it.
 pub struct BoundTool {
@@ -52,7 +56,13 @@ pub fn contracts(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
 pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     let mut bound = Vec::new();
     let mut diagnostics = Vec::new();
-    let settings = loaded.tools();
+    let mut settings = loaded.tools();
+    settings.mlx.sandbox = sandboxes::of(
+        loaded,
+        &contract::SandboxSettings::default(),
+        |path| loaded.path(path),
+        true,
+    );
     let built_in = tools::built_in(&settings);
     let files = user_files(loaded)?;
     let mut documents: Vec<(Contract, Document)> = Vec::new();
@@ -68,7 +78,10 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
         };
         let folder = file.parent().unwrap_or(Path::new("."));
         let limits = &loaded.settings.process_limits;
-        match CommandTool::new(&contract, folder, limits, spawner.clone()) {
+        let place =
+            |path: &str| folder.join(path.replace("{contract_dir}", &folder.to_string_lossy()));
+        let sandbox = sandboxes::of(loaded, &contract.sandbox, place, false);
+        match CommandTool::new(&contract, folder, limits, sandbox, spawner.clone()) {
             Some(command) => {
                 let trouble = command.trouble();
                 diagnostics.extend(trouble.map(|words| document.warning("/run/0", words)));
@@ -134,7 +147,7 @@ pub fn exists<'a>(
 
 /// The files that `contracts` names: each file, and every `.yaml`, `.yml` and `.json` of
 /// each folder, sorted.
-fn user_files(loaded: &LoadedSettings) -> anyhow::Result<Vec<PathBuf>> {
+pub fn user_files(loaded: &LoadedSettings) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for (index, entry) in loaded.settings.contracts.iter().enumerate() {
         let path = loaded.path(entry);
@@ -204,6 +217,8 @@ pub fn gate(
     lock: Option<&DataFolderLock>,
 ) -> anyhow::Result<OpenGate> {
     let settings = &loaded.settings;
+    // The token of a server that runs beside this process, or ran before.
+    gate::secrets::hide(std::fs::read_to_string(data.path().join(OPERATOR_TOKEN)));
     let durability = match settings.store.durability {
         StoreDurability::Process => store::Durability::Process,
         StoreDurability::Power => store::Durability::Power,
@@ -215,8 +230,8 @@ pub fn gate(
     });
     let sqlite =
         opened.with_context(|| format!("cannot open the database `{}`", database.display()))?;
-    let blobs =
-        LocalBlobs::open(data.path(), durability).context("cannot open the artifact folders")?;
+    let blobs = LocalBlobs::open(data.path(), &loaded.work_folders(), durability)
+        .context("cannot open the folders of artifacts and calls (`data_dir`, `work_dir`)")?;
     let path = match &settings.journal.path {
         Some(path) => loaded.path(path),
         None => data.path().join("journal.jsonl"),
@@ -230,6 +245,7 @@ pub fn gate(
         journal,
         clock: Arc::new(SystemClock),
         max_concurrency: settings.server.max_concurrency,
+        callers: settings.server.tokens.iter().map(|token| token.name.as_str().into()).collect(),
         ceilings: settings.limits.ceilings(),
         approvals: policy::approvals(&settings.policy),
         quarantine: QuarantineSettings {

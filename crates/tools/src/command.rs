@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use contract::{ProcessLimits, codes};
 use gate::{BoxFuture, CapturedText, Provider, RunningCall, ToolError, ToolOutput};
-use guard::process::{ExitReason, FinishedCommand, Launch, ResourceLimits, Spawner, StartError};
+use guard::process::{
+    ExitReason, FinishedCommand, Launch, ProcessSandbox, ResourceLimits, Spawner, StartError,
+};
 use serde_json::Value;
 
 /// A tool that is a program.
@@ -23,6 +25,7 @@ pub struct CommandTool {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     limits: ProcessLimits,
+    sandbox: Option<ProcessSandbox>,
 }
 
 impl CommandTool {
@@ -32,6 +35,7 @@ impl CommandTool {
         contract: &contract::Contract,
         contract_dir: &Path,
         defaults: &ProcessLimits,
+        sandbox: Option<ProcessSandbox>,
         spawner: Spawner,
     ) -> Option<Self> {
         let run = contract.run.as_ref()?;
@@ -49,6 +53,7 @@ impl CommandTool {
             arguments: words.collect(),
             environment: contract.env.iter().filter_map(|entry| variable(entry)).collect(),
             limits: defaults.with(&contract.process_limits),
+            sandbox,
         })
     }
 
@@ -86,7 +91,7 @@ impl CommandTool {
                 max_file_bytes: self.limits.max_file_bytes,
                 max_open_files: self.limits.max_open_files,
             },
-            sandbox: None,
+            sandbox: self.sandbox.clone().map(|sandbox| sandbox.with_write(folder)),
             // One byte more than the largest result tells a full answer from a cut one.
             max_stdout_bytes: call
                 .max_result_bytes()

@@ -1,7 +1,7 @@
 //! The toolset `file-io`: a folder for an agent to read and write.
 //!
-//! One file for each tool. What they share is here: the folder, the way off the threads that answer,
-//! and in [`failure`] the few texts and codes that they fail with.
+//! One file for each tool. What they share is here: the folder, and in [`failure`] the few texts
+//! and codes that they fail with.
 
 mod diff;
 mod edit_file;
@@ -14,7 +14,7 @@ mod write_file;
 
 use std::{sync::Arc, time::SystemTime};
 
-use gate::{RunningCall, ToolError};
+use gate::RunningCall;
 use guard::files::{FileError, FileKind, FileTree, SafePath};
 use serde_json::Value;
 
@@ -43,16 +43,6 @@ impl AgentFolder {
 
     fn path(&self, text: &str) -> Result<SafePath, FileError> {
         self.tree.path(text)
-    }
-}
-
-/// Does work that waits for the disk where nobody else has to wait for it.
-async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(ToolError::internal("the tool failed", error.to_string())),
     }
 }
 

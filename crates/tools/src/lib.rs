@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use gate::{BoxFuture, Clock, Provider, RunningCall, SystemClock, ToolError, ToolOutput};
 pub use settings::ToolSettings;
+use tokio::task::JoinError;
 pub use write_memory_entry::WriteMemoryEntry;
 
 /// A tool that is part of the binary.
@@ -74,6 +75,14 @@ pub fn built_in(settings: &ToolSettings) -> Vec<BuiltIn> {
         tool!("write_memory_entry", WriteMemoryEntry::new(&settings.memory, &clock)),
         tool!("write_text_artifact", write_text_artifact::WriteTextArtifact),
     ]
+}
+
+/// Does work that takes a core or waits for a disk where no other call waits for it.
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let failed = |error: JoinError| ToolError::internal("the tool failed", error.to_string());
+    tokio::task::spawn_blocking(work).await.map_err(failed)?
 }
 
 /// A tool that computes its answer from its arguments and waits for nothing.

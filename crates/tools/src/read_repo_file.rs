@@ -6,7 +6,7 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, FileTree, GlobError, Globs, LinkPolicy, SafePath};
 use serde_json::json;
 
-use crate::{json_size::json_bytes, settings::RepoSettings};
+use crate::{json_size::json_bytes, off_thread, settings::RepoSettings};
 
 pub(crate) struct ReadRepoFile {
     tree: Arc<FileTree>,
@@ -33,12 +33,9 @@ impl ReadRepoFile {
         // Judged before anything is looked at, so that the answer says nothing of what is there.
         let path = path(text).filter(|path| globs.allow(path)).ok_or_else(|| not_allowed(text))?;
         let (tree, max) = (self.tree.clone(), self.max_bytes);
-        let read = tokio::task::spawn_blocking(move || content(&tree, &path, max)).await;
-        let content = match read {
-            Ok(Ok(content)) => content,
-            Ok(Err(error)) => return Err(failed(text, error, max)),
-            Err(error) => return Err(ToolError::internal("the read failed", error.to_string())),
-        };
+        let content = off_thread(move || Ok(content(&tree, &path, max)))
+            .await?
+            .map_err(|error| failed(text, error, max))?;
         let max = call.limits.max_output_bytes;
         if json_bytes(&content, max) > max {
             let message =

@@ -18,7 +18,7 @@ use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
 use guard::net::{BodyAction, BodyFilter, HttpRequest, HttpResponse};
 use serde_json::json;
 
-use crate::{integer, json_size::printed, settings::SearchSettings};
+use crate::{integer, json_size::printed, off_thread, settings::SearchSettings};
 pub use diagnosis::{SearchDiagnosis, diagnose};
 use results::SearchResult;
 use service::SearchService;
@@ -47,14 +47,11 @@ impl SearchWeb {
         let response = self.ask(service, request, call).await?;
         let now = self.now();
         // An answer of megabytes is read elsewhere than where calls are answered.
-        let read = tokio::task::spawn_blocking(move || {
-            let found = listing::read(&response.body)?;
+        let (count, chosen) = off_thread(move || {
+            let found = listing::read(&response.body).map_err(failure::bad_answer)?;
             Ok((found.len(), results::chosen(found, max_results, now)))
-        });
-        let (count, chosen) = read
-            .await
-            .map_err(|error| ToolError::internal("the search failed", error.to_string()))?
-            .map_err(failure::bad_answer)?;
+        })
+        .await?;
         Ok(answer(&fitting(chosen, call.limits.max_output_bytes), count))
     }
 

@@ -264,7 +264,6 @@ pub struct SysAuditSettings {
 
 impl Default for SysAuditSettings {
     fn default() -> Self {
-        let names = machine::DEFAULT_KEY_PACKAGES.iter();
-        Self { key_packages: names.map(|name| (*name).to_owned()).collect() }
+        Self { key_packages: machine::default_key_packages().map(str::to_owned).collect() }
     }
 }

@@ -25,14 +25,6 @@ pub(crate) fn key_packages(settings: &SysAuditSettings) -> Arc<KeyPackages> {
     Arc::new(KeyPackages::new(&settings.key_packages))
 }
 
-/// Looks at the machine on a thread of its own.
-async fn look<T: Send + 'static>(
-    look: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ToolError> {
-    let looked = tokio::task::spawn_blocking(look).await;
-    looked.map_err(|error| ToolError::internal("the audit failed", error.to_string()))
-}
-
 /// An answer with a line for people, if it is one that the call has room for.
 fn answer(
     call: &RunningCall,
@@ -51,9 +43,4 @@ fn answer(
     let mut answer = ToolOutput::new(output);
     answer.summary = Some(summary);
     Ok(answer)
-}
-
-/// `1 disk`, `2 disks`.
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

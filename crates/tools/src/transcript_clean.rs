@@ -4,10 +4,14 @@ mod failure;
 mod punctuation;
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use transcript::{CleanTranscript, punctuation::ModelCounts};
 
-use crate::settings::{TranscriptMode, TranscriptSettings as Settings};
+use crate::{
+    off_thread,
+    settings::{TranscriptMode, TranscriptSettings as Settings},
+};
 
 /// Texts up to this size take less time than handing them to another thread is worth.
 const SMALL_BYTES: usize = 16_384;
@@ -43,11 +47,7 @@ impl TranscriptClean {
             transcript::clean(text)
         } else {
             let text = text.to_owned();
-            let cleaning = tokio::task::spawn_blocking(move || transcript::clean(&text));
-            let failed = |error: tokio::task::JoinError| {
-                ToolError::internal("the tool failed", error.to_string())
-            };
-            cleaning.await.map_err(failed)?
+            off_thread(move || Ok(transcript::clean(&text))).await?
         };
         let cleaned = cleaned.map_err(|error| ToolError::invalid_input(error.to_string()))?;
         let Some(model) = &self.model else { return Ok(answer(cleaned)) };
@@ -73,15 +73,7 @@ fn answer(cleaned: CleanTranscript) -> ToolOutput {
     let mut answer = ToolOutput::new(Value::Object(result));
     answer.summary =
         Some(format!("Cleaned a transcript: {} turn(s), {} word(s).", counts.turns, counts.words));
-    let metrics = [
-        ("format", json!(counts.format.word())),
-        ("language", json!(counts.language)),
-        ("turns", json!(counts.turns)),
-        ("removed_cues", json!(counts.removed_cues)),
-        ("removed_words", json!(counts.removed_words)),
-        ("words", json!(counts.words)),
-    ];
-    answer.metrics.extend(metrics.map(|(name, value)| (name.into(), value)));
+    add_metrics(&mut answer, &counts);
     answer
 }
 
@@ -91,6 +83,12 @@ fn with_model_counts(mut answer: ToolOutput, counts: &ModelCounts) -> ToolOutput
         let (chunks, taken) = (counts.chunks, counts.chunks - counts.fallbacks);
         summary.push_str(&format!(" Punctuation by a model: {taken} of {chunks} chunk(s)."));
     }
-    answer.metrics.extend(counts.metrics());
+    add_metrics(&mut answer, counts);
     answer
+}
+
+fn add_metrics(answer: &mut ToolOutput, counts: &impl Serialize) {
+    if let Ok(Value::Object(counts)) = serde_json::to_value(counts) {
+        answer.metrics.extend(counts);
+    }
 }

@@ -1,9 +1,11 @@
 //! Counts of what cleaning found and removed, for the metrics of a call.
 
+use serde::Serialize;
+
 use super::{formats::TranscriptFormat, rules::Language};
 
 /// Counts of what cleaning found and removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CleaningCounts {
     /// The format of the text.
     pub format: TranscriptFormat,

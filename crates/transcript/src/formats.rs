@@ -20,11 +20,13 @@ mod timestamp;
 mod xml;
 
 use captions::Captions;
+use serde::{Deserialize, Serialize};
 
 use super::turn::Turn;
 
-/// The format of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The format of a text, by its name in the metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TranscriptFormat {
     /// Text without any of the below.
     Plain,
@@ -36,19 +38,6 @@ pub enum TranscriptFormat {
     Xml,
     /// Lines with times before or above them: Otter, Zoom, Teams, whisper.cpp, a copied page.
     TimedLines,
-}
-
-impl TranscriptFormat {
-    /// Its name in the metrics.
-    pub fn word(self) -> &'static str {
-        match self {
-            TranscriptFormat::Plain => "plain",
-            TranscriptFormat::Cues => "cues",
-            TranscriptFormat::Json => "json",
-            TranscriptFormat::Xml => "xml",
-            TranscriptFormat::TimedLines => "timed_lines",
-        }
-    }
 }
 
 /// A text, taken apart.

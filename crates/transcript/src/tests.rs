@@ -3,17 +3,14 @@
 mod bad_input;
 mod cases;
 mod collection;
-mod exports;
-mod formats;
 mod properties;
-mod rules;
-mod times;
+mod texts;
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{CleaningError, TranscriptFormat, clean};
+use super::{CleaningError, clean};
 
 static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[^>]*>").unwrap());
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:['\u{2019}.@/-]\w+)*").unwrap());
@@ -21,13 +18,6 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:['\u{2019}.@/
 /// The text, cleaned.
 fn cleaned(text: &str) -> String {
     clean(text).unwrap_or_else(|refusal| panic!("{refusal:?}: {text:?}")).text
-}
-
-/// Checks that a text is recognised as this format, and becomes what is expected.
-fn check(format: TranscriptFormat, text: &str, expected: &str) {
-    let found = clean(text).unwrap_or_else(|refusal| panic!("{refusal:?}: {text:?}"));
-    assert_eq!(found.text, expected, "of {text:?}");
-    assert_eq!(found.counts.format, format, "of {text:?}");
 }
 
 /// The words of a text in lower case, as the collection of cases counts them.

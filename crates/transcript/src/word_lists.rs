@@ -1,6 +1,9 @@
 //! The word lists of `words/*.yaml`. The files are part of the binary and say what each list is for.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -41,6 +44,8 @@ pub(crate) struct CommonLists {
     pub perhaps_heard: WordList,
     pub between_heard: WordList,
     pub abbreviations: WordList,
+    pub no_names: WordList,
+    pub name_particles: WordList,
     pub invented_captions: Vec<String>,
     pub farewells: Vec<String>,
     pub label_words: WordList,
@@ -52,21 +57,14 @@ pub(crate) static COMMON: LazyLock<CommonLists> =
 
 /// The lists of one language: `words/en.yaml` and its siblings. Any of them may be missing.
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub(crate) struct LanguageLists {
     pub sounds: WordList,
     asides: String,
     pub before_like: WordList,
-    stutters: WordList,
-    without_comma: WordList,
-    thrice: WordList,
-    contracted: WordList,
-    either: WordList,
-    articles: WordList,
-    links: WordList,
-    said_again: WordList,
-    beginnings: WordList,
     pub frequent: WordList,
+    #[serde(flatten)]
+    classes: BTreeMap<WordClass, WordList>,
 }
 
 impl LanguageLists {
@@ -76,26 +74,12 @@ impl LanguageLists {
         phrases.filter(|words: &Vec<&str>| !words.is_empty()).collect()
     }
 
-    fn class(&self, class: WordClass) -> &WordList {
-        match class {
-            WordClass::Stutter => &self.stutters,
-            WordClass::WithoutComma => &self.without_comma,
-            WordClass::Thrice => &self.thrice,
-            WordClass::Article => &self.articles,
-            WordClass::Beginning => &self.beginnings,
-            WordClass::Link => &self.links,
-            WordClass::SaidAgain => &self.said_again,
-            WordClass::Contracted => &self.contracted,
-            WordClass::Either => &self.either,
-        }
-    }
-
     /// The words of these lists with their classes as bits, each by its key.
     pub(crate) fn classes(&self, key: impl Fn(&str) -> u32) -> HashMap<u32, (&str, u16)> {
         let mut words = HashMap::new();
-        for class in WordClass::ALL {
-            for word in self.class(class).iter() {
-                words.entry(key(word)).or_insert((word, 0)).1 |= class as u16;
+        for (class, list) in &self.classes {
+            for word in list.iter() {
+                words.entry(key(word)).or_insert((word, 0)).1 |= *class as u16;
             }
         }
         words
@@ -103,54 +87,43 @@ impl LanguageLists {
 }
 
 /// A list that says how a repeated word is judged. A word may be on several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum WordClass {
+    #[serde(rename = "stutters")]
     Stutter = 1,
     WithoutComma = 2,
     Thrice = 4,
+    #[serde(rename = "articles")]
     Article = 8,
+    #[serde(rename = "beginnings")]
     Beginning = 16,
+    #[serde(rename = "links")]
     Link = 32,
     SaidAgain = 64,
     Contracted = 128,
     Either = 256,
-}
-
-impl WordClass {
-    const ALL: [WordClass; 9] = [
-        WordClass::Stutter,
-        WordClass::WithoutComma,
-        WordClass::Thrice,
-        WordClass::Article,
-        WordClass::Beginning,
-        WordClass::Link,
-        WordClass::SaidAgain,
-        WordClass::Contracted,
-        WordClass::Either,
-    ];
+    Unfinished = 512,
 }
 
 /// The lists of a language; those of a language that we do not know are empty.
 pub(crate) fn of(language: Language) -> &'static LanguageLists {
     static LISTS: LazyLock<[LanguageLists; Language::KNOWN.len()]> =
-        LazyLock::new(|| Language::KNOWN.map(|language| parse(file(language))));
+        LazyLock::new(|| FILES.map(parse));
     static NONE: LazyLock<LanguageLists> = LazyLock::new(LanguageLists::default);
-    let index = Language::KNOWN.iter().position(|known| *known == language);
-    index.map_or(&NONE, |index| &LISTS[index])
+    LISTS.get(language as usize).unwrap_or(&NONE)
 }
 
-fn file(language: Language) -> &'static str {
-    match language {
-        Language::English => include_str!("../words/en.yaml"),
-        Language::German => include_str!("../words/de.yaml"),
-        Language::French => include_str!("../words/fr.yaml"),
-        Language::Spanish => include_str!("../words/es.yaml"),
-        Language::Portuguese => include_str!("../words/pt.yaml"),
-        Language::Italian => include_str!("../words/it.yaml"),
-        Language::Dutch => include_str!("../words/nl.yaml"),
-        Language::Other => "{}",
-    }
-}
+/// The file of each language, in the order of [`Language::KNOWN`].
+const FILES: [&str; Language::KNOWN.len()] = [
+    include_str!("../words/en.yaml"),
+    include_str!("../words/de.yaml"),
+    include_str!("../words/fr.yaml"),
+    include_str!("../words/es.yaml"),
+    include_str!("../words/pt.yaml"),
+    include_str!("../words/it.yaml"),
+    include_str!("../words/nl.yaml"),
+];
 
 fn parse<T: DeserializeOwned>(yaml: &str) -> T {
     serde_saphyr::from_str(yaml).expect("the word lists are embedded, and tests read them")

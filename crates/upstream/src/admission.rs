@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use contract::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
-    LimitOverrides, Presentation, ProcessLimitOverrides, Schema, Severity, Stability, TaskSupport,
+    LimitOverrides, Presentation, ProcessLimitOverrides, SandboxSettings, Schema, Severity,
+    Stability, TaskSupport,
 };
 use gate::EnforcementMode;
 use mcp::{MAX_ITEM_BYTES, TOO_LARGE};
@@ -239,7 +240,7 @@ fn admit_tool(
 }
 
 /// The common part of all contracts of an upstream.
-fn blank(id: &str, version: &str) -> Contract {
+pub(crate) fn blank(id: &str, version: &str) -> Contract {
     Contract {
         name: String::new(),
         title: None,
@@ -270,6 +271,7 @@ fn blank(id: &str, version: &str) -> Contract {
         examples: Vec::new(),
         run: None,
         env: Vec::new(),
+        sandbox: SandboxSettings::default(),
         journal_values: false,
     }
 }
@@ -339,7 +341,7 @@ fn input(
             &closed
         }
     };
-    both(source, contract::translation::input)
+    both(source, overlay.input_schema.is_none(), contract::translation::input)
 }
 
 /// The schema for results, and the one that clients see.
@@ -359,11 +361,12 @@ fn output(
             None => return Ok(None),
         },
     };
-    both(&source, contract::translation::output).map(Some)
+    both(&source, overlay.output_schema.is_none(), contract::translation::output).map(Some)
 }
 
 fn both(
     source: &Value,
+    from_server: bool,
     project: impl Fn(&Value) -> Result<Value, contract::SchemaError>,
 ) -> Result<(Schema, Value), String> {
     let say = |error: contract::SchemaError| match error.pointer.as_str() {
@@ -371,6 +374,11 @@ fn both(
         pointer => format!("{pointer}: {}", error.message),
     };
     let schema = Schema::compile_foreign(source).map_err(say)?;
+    if from_server && let Some(pointer) = schema.back_reference() {
+        return Err(format!(
+            "{pointer}: a pattern with a back-reference (`\\1`) is only taken from an overlay"
+        ));
+    }
     Ok((schema, project(source).map_err(say)?))
 }
 

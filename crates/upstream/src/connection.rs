@@ -48,6 +48,10 @@ pub use self::{
     listing::Listing,
     target::{ConnectionLimits, Endpoint, HttpTransport, Program, ProtocolChoice, Target},
 };
+use crate::ServerText;
+
+/// The largest part of a response that is not a message that is kept, in bytes.
+const MAX_MALFORMED_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
 pub struct RequestOptions<'a> {
@@ -57,6 +61,8 @@ pub struct RequestOptions<'a> {
     pub headers: Vec<(String, String)>,
     /// The time that it may take. Time in which the server waits for input does not count.
     pub timeout: Duration,
+    /// The largest response to this request, in bytes; never more than `max_message_bytes`.
+    pub max_response_bytes: usize,
     /// True if progress is wanted.
     pub wants_progress: bool,
     /// The least level of log messages that is wanted (modern).
@@ -76,6 +82,7 @@ impl RequestOptions<'_> {
             name: None,
             headers: Vec::new(),
             timeout,
+            max_response_bytes: usize::MAX,
             wants_progress: false,
             log_level: None,
             capabilities: None,
@@ -115,32 +122,48 @@ impl ServerInputRequest {
     }
 }
 
-/// The reason why there is no response.
+/// The reason why there is no response. It quotes the server: printed, it is for people.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RequestError {
     /// The server sent an error.
-    #[error("{0}")]
+    #[error("{}", ServerText::new(&.0.to_string()))]
     Rpc(RpcError),
     /// There was no response in time.
     #[error("no response within {0} ms")]
     Timeout(u64),
     /// The server did not keep to the protocol.
-    #[error("{0}")]
+    #[error("{}", ServerText::new(.0))]
     Protocol(String),
+    /// The response is not a message: not UTF-8, or not JSON.
+    #[error("{}", ServerText::new(.reason))]
+    Malformed {
+        /// What the server sent, as far as it is text.
+        text: String,
+        reason: String,
+    },
     /// The response is larger than the limit.
     #[error("the response has more than {0} bytes (max_message_bytes)")]
     TooLarge(usize),
     /// The connection was lost; the server may have executed the request.
-    #[error("{0}")]
+    #[error("{}", ServerText::new(.0))]
     Lost(String),
     /// The request never reached the server.
-    #[error("{0}")]
+    #[error("{}", ServerText::new(.0))]
     NotSent(String),
 }
 
 impl RequestError {
     pub(crate) fn timeout(timeout: Duration) -> Self {
         Self::Timeout(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// The error for a response that is not a message.
+    pub(crate) fn malformed(response: &[u8], why: &RpcError) -> Self {
+        let text = ServerText::new(&String::from_utf8_lossy(response)).within(MAX_MALFORMED_BYTES);
+        Self::Malformed {
+            text: text.for_programs().to_owned(),
+            reason: format!("the response is not a JSON-RPC message: {}", why.message),
+        }
     }
 }
 
@@ -163,8 +186,8 @@ pub trait Transport: Send + Sync {
     fn set_version(&self, version: ProtocolVersion);
 
     /// The end of the server's standard error, where it has one.
-    fn stderr(&self) -> String {
-        String::new()
+    fn stderr(&self) -> ServerText {
+        ServerText::default()
     }
 
     /// The messages of the server that could not be used.
@@ -307,7 +330,7 @@ impl Connection {
     }
 
     /// The end of the server's standard error.
-    pub fn stderr(&self) -> String {
+    pub fn stderr(&self) -> ServerText {
         self.shared.sender.transport.stderr()
     }
 

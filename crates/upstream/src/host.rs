@@ -7,6 +7,7 @@ mod status;
 mod supervisor;
 #[cfg(test)]
 mod tests;
+mod unserved_call;
 mod upstream;
 
 use std::{
@@ -50,8 +51,15 @@ pub struct ConfiguredUpstream {
     pub overlays: BTreeMap<String, Overlay>,
 }
 
-/// Changes a contract before it is served: the operator's policy.
-pub type ContractPolicy = Arc<dyn Fn(&mut Contract) + Send + Sync>;
+/// The operator's policy for the tools of upstreams.
+pub trait ToolPolicy: Send + Sync {
+    /// Changes the contract of a tool before it is served. The tool is known by all these names.
+    fn apply(&self, contract: &mut Contract, names: &[String]);
+
+    /// What is wrong with the rules about an upstream, all of whose tools have these names: a rule that matches none
+    /// of them leaves a tool unguarded.
+    fn unmatched(&self, upstream: &str, tools: &[String]) -> Vec<String>;
+}
 
 /// Reads the overlays of all upstreams, by id; none unless they have changed since the last time. May read files.
 pub type OverlaySource =
@@ -75,7 +83,7 @@ pub struct HostConfig {
     /// The limits of every call unless a contract has others.
     pub defaults: Limits,
     /// The operator's policy.
-    pub policy: ContractPolicy,
+    pub policy: Arc<dyn ToolPolicy>,
     /// The capabilities that upstreams are told (`clientCapabilities`).
     pub capabilities: Value,
     /// Starts children.
@@ -89,7 +97,7 @@ pub(crate) struct HostShared {
     pub lock: ArcSwapOption<ContractLock>,
     pub taken: HashSet<String>,
     pub defaults: Limits,
-    pub policy: ContractPolicy,
+    pub policy: Arc<dyn ToolPolicy>,
     pub capabilities: Value,
     pub spawner: Spawner,
     /// Counts the changes of what is served.
@@ -151,6 +159,11 @@ impl Host {
         }
     }
 
+    /// True if no first attempt is under way.
+    pub fn is_settled(&self) -> bool {
+        self.upstreams.iter().all(|upstream| upstream.state() != UpstreamState::Starting)
+    }
+
     /// All upstreams, by id.
     pub fn upstreams(&self) -> &[Arc<Upstream>] {
         &self.upstreams
@@ -163,6 +176,11 @@ impl Host {
     /// The tools that may be called now.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.upstreams.iter().flat_map(|upstream| upstream.tools()).collect()
+    }
+
+    /// The methods of upstreams that are no tool calls, as tools that are in no listing.
+    pub fn methods(&self) -> Vec<Arc<Tool>> {
+        self.upstreams.iter().flat_map(|upstream| upstream.methods()).collect()
     }
 
     /// The tools that are known and may not be called, by the names that they would be served under.

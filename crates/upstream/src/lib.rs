@@ -3,6 +3,7 @@
 //! - [`settings`] configures upstreams; a [`Host`] connects to all of them, and supervises each by a task of its own.
 //! - [`connection`] speaks MCP over the stdin and stdout of a child or over HTTP, in either protocol version.
 //! - [`admission`] turns each listed tool into a contract, or rejects it with a reason.
+//! - [`methods`]: resources, prompts and completions, which cross the gate as tools do.
 //! - [`lock`] compares what is listed with what was pinned.
 //! - `relay` is the provider: it sends a checked call, and returns the result to the gate.
 //!
@@ -17,18 +18,22 @@ pub mod connection;
 mod host;
 mod listings;
 pub mod lock;
+pub mod methods;
 pub mod names;
 mod paused_calls;
+mod questions;
 mod relay;
 mod replace_file;
+mod server_text;
 pub mod settings;
 mod tool_output;
 pub mod variables;
 
 pub use host::{
-    ConfiguredUpstream, DownCause, Host, HostConfig, OverlaySource, Unreachable, Upstream,
-    UpstreamState, UpstreamStatus, error_chain, with_stderr,
+    ConfiguredUpstream, DownCause, Host, HostConfig, OverlaySource, ToolPolicy, Unreachable,
+    Upstream, UpstreamState, UpstreamStatus, error_chain, with_stderr,
 };
 pub use listings::ServerListings;
 pub use relay::mirror_headers;
 pub use replace_file::replace_file;
+pub use server_text::ServerText;

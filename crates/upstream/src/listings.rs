@@ -2,9 +2,15 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use mcp::MAX_ITEM_BYTES;
 use serde_json::Value;
+use workbench::suspicious;
 
-use crate::connection::{Connection, RequestError};
+use crate::{
+    ServerText,
+    admission::{self, MAX_DESCRIPTION_BYTES},
+    connection::{Connection, RequestError},
+};
 
 /// Everything that a server lists.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,8 +31,34 @@ pub struct ServerListings {
     /// The errors of listings other than the tools that could not be read, by method. These listings are the ones of
     /// before.
     pub unread: BTreeMap<&'static str, String>,
+    /// The prompts, resources and templates that were taken out, with the reason.
+    pub refused: Vec<String>,
     /// True if the server listed this itself; otherwise it comes from the lock.
     pub from_server: bool,
+}
+
+/// The number of characters of a name that a refusal shows.
+const MAX_SHOWN_CHARS: usize = 200;
+/// The scheme of our own resources.
+const OWN_SCHEME: &str = "toolgate";
+
+/// The reason why an item of a listing is not served.
+fn refusal(item: &Value, key: &str) -> Option<String> {
+    if item.get(mcp::TOO_LARGE).is_some() {
+        return Some(format!("it is larger than {MAX_ITEM_BYTES} bytes (max_item_bytes)"));
+    }
+    let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+    if text("description").len() > MAX_DESCRIPTION_BYTES {
+        return Some(format!(
+            "its description is longer than {MAX_DESCRIPTION_BYTES} bytes (max_description_bytes)"
+        ));
+    }
+    let scheme = text(key).split_once(':').map_or("", |(scheme, _)| scheme);
+    if key != "name" && scheme.trim().eq_ignore_ascii_case(OWN_SCHEME) {
+        return Some(format!("the scheme `{OWN_SCHEME}` is that of this gate"));
+    }
+    let found = suspicious::listed_item(item)?;
+    Some(format!("its texts are suspicious: {}", admission::describe_finding(&found)))
 }
 
 /// The listings could not be read.
@@ -101,6 +133,7 @@ impl ServerListings {
             templates,
             completes: has("completions"),
             unread,
+            refused: Vec::new(),
             from_server: true,
         })
     }
@@ -114,6 +147,25 @@ impl ServerListings {
                 "resources/list" => self.resources.clone_from(&before.resources),
                 _ => self.templates.clone_from(&before.templates),
             }
+        }
+        self
+    }
+
+    /// The same without the prompts, resources and templates that nobody should read, as tools are rejected.
+    pub(crate) fn without_refused(mut self) -> Self {
+        let lists = [
+            ("prompt", "name", &mut self.prompts),
+            ("resource", "uri", &mut self.resources),
+            ("template", "uriTemplate", &mut self.templates),
+        ];
+        for (kind, key, items) in lists {
+            items.retain(|item| {
+                let Some(why) = refusal(item, key) else { return true };
+                let name = item.get(key).or_else(|| item.get("name")).and_then(Value::as_str);
+                let name = ServerText::new(name.unwrap_or_default()).beginning(MAX_SHOWN_CHARS);
+                self.refused.push(format!("the {kind} `{name}` is not served: {why}"));
+                false
+            });
         }
         self
     }

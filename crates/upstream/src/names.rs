@@ -45,6 +45,18 @@ pub fn served(upstream: &str, tool: &str) -> String {
     format!("{upstream}{SEPARATOR}{kept}-{digits}")
 }
 
+/// All names by which the settings may mean a tool: the one that it is served under, and the two that are made of
+/// the id and its own name.
+pub fn all(upstream: &str, own: &str, served_as: &str) -> Vec<String> {
+    vec![served_as.to_owned(), served(upstream, own), format!("{upstream}.{own}")]
+}
+
+/// True if a name is made of this id.
+pub fn is_below(upstream: &str, name: &str) -> bool {
+    name.strip_prefix(upstream)
+        .is_some_and(|rest| rest.starts_with(SEPARATOR) || rest.starts_with('.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

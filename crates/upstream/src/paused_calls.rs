@@ -10,8 +10,8 @@ use std::{
     time::Duration,
 };
 
-use contract::{Schema, codes};
-use gate::{InputKind, InputRequest, InputRequests, RunningCall, ToolError};
+use contract::codes;
+use gate::{InputRequest, InputRequests, RunningCall, ToolError};
 use mcp::InputMethod;
 use rand::RngExt;
 use serde_json::{Map, Value, json};
@@ -26,6 +26,8 @@ use crate::{
 const MAX_PAUSED_CALLS: usize = 256;
 /// Divides the handle of a paused call from the name of its request.
 const SEPARATOR: char = '.';
+/// The longest name of an input request, in bytes.
+const MAX_NAME_BYTES: usize = 128;
 /// The length of a handle, in hexadecimal digits.
 const HANDLE_DIGITS: usize = 32;
 /// The name of the only input request of a call that the upstream waits in.
@@ -117,29 +119,37 @@ impl PausedCalls {
         self: &Arc<Self>,
         call: &RunningCall,
         required: InputRequired,
+        question: impl Fn(InputMethod, &Value) -> Result<InputRequest, String>,
         timeout: Duration,
     ) -> Result<InputRequests, ToolError> {
         let capabilities = call.capabilities();
-        let requests: Option<InputRequests> = required
+        let requests: Result<InputRequests, String> = required
             .requests
             .into_iter()
             .map(|(name, request)| {
                 let method = request.get("method").and_then(Value::as_str);
-                let method = method.and_then(InputMethod::parse)?;
+                let method = method.and_then(InputMethod::parse).ok_or("it has no known method")?;
+                // Clients are shown the name as well.
+                let is_plain = |one: char| one.is_ascii_alphanumeric() || "_-.".contains(one);
+                if name.len() > MAX_NAME_BYTES || !name.chars().all(is_plain) {
+                    return Err("its name hides something, or is too long".to_owned());
+                }
                 let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-                Some((name, input_request(method, params)?))
+                Ok((name, question(method, &params)?))
             })
             .collect();
-        match requests.filter(|all| !all.is_empty()) {
+        let requests = requests
+            .and_then(|all| if all.is_empty() { Err("there is none".to_owned()) } else { Ok(all) });
+        match requests {
             // The gate tells a caller who cannot respond that there was something to ask.
-            Some(all) if !all.values().all(|one| capabilities.allows(one.kind)) => Ok(all),
-            Some(all) => {
+            Ok(all) if !all.values().all(|one| capabilities.allows(one.kind)) => Ok(all),
+            Ok(all) => {
                 let ended = PausedCall::Ended { request_state: required.request_state };
                 self.pause(call, ended, all, timeout)
             }
-            None => {
-                let message = "the upstream sent an input request that cannot be passed on";
-                Err(ToolError::internal(message, message))
+            Err(why) => {
+                let message = format!("a question of the upstream is not passed on: {why}");
+                Err(ToolError::internal(message.clone(), message))
             }
         }
     }
@@ -188,20 +198,4 @@ fn handle(name: &str) -> Option<&str> {
     let valid =
         handle.len() == HANDLE_DIGITS && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
     valid.then_some(handle)
-}
-
-/// A request of an upstream as the gate knows it.
-pub(crate) fn input_request(method: InputMethod, params: Value) -> Option<InputRequest> {
-    let kind = match method {
-        // A form that no response could match is not passed on.
-        InputMethod::Elicitation if !has_valid_schema(&params) => return None,
-        InputMethod::Elicitation => InputKind::Elicitation,
-        InputMethod::Sampling => InputKind::Sampling,
-        InputMethod::Roots => InputKind::Roots,
-    };
-    Some(InputRequest { kind, params })
-}
-
-fn has_valid_schema(form: &Value) -> bool {
-    form.get("requestedSchema").is_none_or(|schema| Schema::compile_foreign(schema).is_ok())
 }

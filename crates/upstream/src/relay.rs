@@ -1,5 +1,5 @@
-//! The provider of upstream tools: sends a checked call to its upstream, and returns the result to the gate, which
-//! checks it.
+//! The provider of upstream tools, and of the methods that are no tool calls: sends a checked call to its upstream, and
+//! returns the result to the gate, which checks it.
 
 use std::{
     sync::{Arc, Weak},
@@ -9,20 +9,24 @@ use std::{
 use contract::{ParameterHeader, codes};
 use gate::{
     BoxFuture, InputCapabilities, InputRequest, InputRequests, LogLevel, OutputPayload, Provider,
-    RunningCall, ToolError, ToolOutput,
+    RunningCall, ToolError, ToolOutput, beside_runtime,
 };
-use mcp::{ClientCapabilities, LogMessage, Progress, append_json};
+use mcp::{ClientCapabilities, InputMethod, LogMessage, Progress, append_json, code};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{
-    admission::AdmittedTool,
+    ServerText,
+    admission::{AdmittedTool, TOOL_ERROR},
     connection::{
         InterimMessage, RequestError, RequestOptions, ResponseFuture, ServerInputRequest,
     },
     host::{Unreachable, Upstream},
+    methods::{self, UpstreamMethod},
     paused_calls::{self, PausedCall},
+    questions::Questioner,
+    server_text,
     settings::OutputFormat,
     tool_output::{self, MissingOutput},
 };
@@ -31,14 +35,24 @@ use crate::{
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// The time by which a request outlives its call: the gate ends calls, in the same words whatever runs them.
 const REQUEST_GRACE: Duration = Duration::from_secs(5);
+/// The part of a response that is not its result, in bytes: ids, and fields that are not passed on.
+const ENVELOPE_BYTES: u64 = 65_536;
 /// The number of messages before a response that may wait to be passed on.
 const MAX_INTERIM_MESSAGES: usize = 64;
+
+/// The longest progress message that is looked at, in characters.
+const MAX_PROGRESS_CHARS: usize = 1_000;
+/// The largest log message that is passed on whole, in bytes of JSON.
+const MAX_LOG_BYTES: usize = 16_384;
 
 /// Runs one tool of an upstream.
 pub(crate) struct Relay {
     /// Weak, because an upstream holds its tools.
     upstream: Weak<Upstream>,
+    /// Its name on the upstream, or the method.
     tool: String,
+    /// The method, if it is no tool call.
+    method: Option<UpstreamMethod>,
     output: OutputFormat,
     repeatable: bool,
     require_is_error: bool,
@@ -73,6 +87,7 @@ impl Relay {
         Self {
             upstream: Arc::downgrade(upstream),
             tool: admitted.own_name.clone(),
+            method: None,
             output: admitted.output_format,
             repeatable: admitted.repeatable,
             require_is_error: upstream.settings.require_is_error,
@@ -83,6 +98,15 @@ impl Relay {
             retries: upstream.settings.retries,
             input_timeout: Duration::from_millis(upstream.settings.question_timeout_ms),
         }
+    }
+
+    /// Runs a method that is no tool call.
+    pub(crate) fn of_method(
+        upstream: &Arc<Upstream>,
+        admitted: &AdmittedTool,
+        method: UpstreamMethod,
+    ) -> Self {
+        Self { method: Some(method), ..Self::new(upstream, admitted) }
     }
 
     /// The tool's name on the upstream.
@@ -163,8 +187,19 @@ impl Relay {
         };
         // The upstream may have been started, or have changed, meanwhile: the tool that was found in the catalogue
         // may not be the one that would run.
-        if !upstream.serves(call) {
-            return Err(AttemptError::permanent(not_served(upstream, &call.contract.name)));
+        match self.method {
+            None if !upstream.serves(call) => {
+                return Err(AttemptError::permanent(not_served(upstream, &call.contract.name)));
+            }
+            Some(method) if !upstream.offers(method, &call.input) => {
+                let message = format!(
+                    "the upstream `{}` does not list this any more; list again",
+                    upstream.id
+                );
+                let error = ToolError::new(codes::CONTRACT_CHANGED.code, message);
+                return Err(AttemptError::permanent(error));
+            }
+            _ => {}
         }
         let params = self.params(&call.input, resumed);
         let timeout = Duration::from_millis(call.limits.timeout_ms) + REQUEST_GRACE;
@@ -172,17 +207,26 @@ impl Relay {
             call.is_watched() || call.capabilities() != InputCapabilities::default();
         let channel = wants_messages.then(|| mpsc::channel(MAX_INTERIM_MESSAGES));
         let (sender, interim) = channel.unzip();
+        let (method, name) = match self.method {
+            None => ("tools/call", Some(&*self.tool)),
+            Some(method) => (method.as_str(), method.target(&call.input)),
+        };
         let options = RequestOptions {
-            name: Some(&self.tool),
+            name,
+            max_response_bytes: self.max_response_bytes(call),
             headers: self.headers(&call.input),
             wants_progress: call.is_watched(),
             // Every level: the door leaves out what its client does not want.
             log_level: call.wants_logs().then_some("debug"),
-            capabilities: Some(capabilities(call.capabilities())),
+            capabilities: Some(capabilities(if upstream.settings.questions {
+                call.capabilities()
+            } else {
+                InputCapabilities::default()
+            })),
             interim: sender,
             ..RequestOptions::new(timeout)
         };
-        let response = connection.request("tools/call", &params, options);
+        let response = connection.request(method, &params, options);
         let ended = self.wait(upstream, call, response, interim, slot).await;
         match ended.as_ref().err().map(|failed| &failed.health) {
             None | Some(UpstreamHealth::Up) => permit.succeeded(),
@@ -210,7 +254,7 @@ impl Relay {
             };
             let input_request = tokio::select! {
                 biased;
-                Some(message) = message => pass_on(call, message),
+                Some(message) = message => self.pass_on(upstream, call, message),
                 response = &mut response => break response,
                 () = call.stop.cancelled() => return Err(stopped(upstream, call, unknown_effect(call))),
             };
@@ -218,34 +262,135 @@ impl Relay {
             let paused = PausedCall::Waiting { response, interim, input_request, slot };
             let requests = InputRequests::from([(paused_calls::ONLY_REQUEST.to_owned(), request)]);
             let asked = upstream.paused_calls.pause(call, paused, requests, self.input_timeout);
-            return Err(asked_for_input(asked));
+            return Err(asked_for_input(upstream, asked));
         };
         // Messages that came with the response; nobody waits for input any more.
         while let Some(Ok(message)) = interim.as_mut().map(mpsc::Receiver::try_recv) {
-            pass_on(call, message);
+            self.pass_on(upstream, call, message);
         }
         let response = match response {
             Ok(response) => response,
-            Err(error) => return request_failed(upstream, call, &error),
+            Err(error) => return self.failed(upstream, call, &error),
         };
         let errors = &call.contract.errors;
-        match tool_output::read(response.json(), self.output, self.require_is_error, errors) {
+        let json = response.json();
+        let output = beside_runtime(json.len(), || match self.method {
+            None => tool_output::read(json, self.output, self.require_is_error, errors),
+            Some(method) => methods::read(method, json, &call.input),
+        });
+        match output {
             Ok(output) => Ok(output),
             Err(MissingOutput::Error(error)) => Err(AttemptError::permanent(*error)),
             Err(MissingOutput::InputRequired(required)) => {
-                let asked = upstream.paused_calls.pause_ended(call, required, self.input_timeout);
-                Err(asked_for_input(asked))
+                let question = |method, params: &Value| self.question(upstream, method, params);
+                let asked =
+                    upstream.paused_calls.pause_ended(call, required, question, self.input_timeout);
+                Err(asked_for_input(upstream, asked))
             }
         }
     }
 
-    /// The parameters of `tools/call` as JSON text: the arguments are printed once.
+    /// Passes a message of the upstream on to the caller. An input request that the caller can answer is returned;
+    /// any other is declined by dropping it.
+    fn pass_on(
+        &self,
+        upstream: &Upstream,
+        call: &RunningCall,
+        message: InterimMessage,
+    ) -> Option<(ServerInputRequest, InputRequest)> {
+        match message {
+            InterimMessage::Progress(Progress { progress, total, message }) => {
+                let fraction = total.filter(|total| *total > 0.0).map(|total| progress / total);
+                let message = ServerText::new(message.as_deref().unwrap_or_default());
+                call.progress(fraction, &message.beginning(MAX_PROGRESS_CHARS).for_models());
+            }
+            InterimMessage::Log(LogMessage { level, data }) => {
+                call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), log_data(data));
+            }
+            InterimMessage::InputRequest(asked) => {
+                match self.question(upstream, asked.method, &asked.params) {
+                    Ok(request) if call.capabilities().allows(request.kind) => {
+                        return Some((asked, request));
+                    }
+                    Ok(_) => {}
+                    Err(why) => {
+                        let (id, method) = (&upstream.id, asked.method.as_str());
+                        tracing::warn!(upstream = id, method, "a question is not passed on: {why}");
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A question of the upstream as it is passed on, or the reason why it is not.
+    fn question(
+        &self,
+        upstream: &Upstream,
+        method: InputMethod,
+        params: &Value,
+    ) -> Result<InputRequest, String> {
+        if !upstream.settings.questions {
+            return Err(format!(
+                "it may not ask; `upstreams.{}.questions: true` lets it",
+                upstream.id
+            ));
+        }
+        let max_tokens = upstream.settings.max_question_tokens;
+        let questioner = Questioner { upstream: &upstream.id, max_tokens };
+        questioner.question(method, params).map_err(str::to_owned)
+    }
+
+    /// The size at which a response is not received any further. The text and the structured content of a tool may
+    /// say the same twice; what is no tool call has only its result.
+    fn max_response_bytes(&self, call: &RunningCall) -> usize {
+        if self.method.is_none() {
+            return usize::MAX;
+        }
+        usize::try_from(call.max_result_bytes().saturating_add(ENVELOPE_BYTES))
+            .unwrap_or(usize::MAX)
+    }
+
+    /// A request that got no result.
+    fn failed(
+        &self,
+        upstream: &Upstream,
+        call: &RunningCall,
+        error: &RequestError,
+    ) -> Result<ToolOutput, AttemptError> {
+        match (self.method, error) {
+            (Some(_), RequestError::Rpc(rpc)) => {
+                let code = match rpc.code {
+                    code::RESOURCE_NOT_FOUND => codes::NOT_FOUND.code,
+                    code::INVALID_PARAMS => codes::INVALID_INPUT.code,
+                    _ => TOOL_ERROR,
+                };
+                let error = tool_output::from_rpc_error(&rpc.to_string(), &call.contract);
+                Err(AttemptError::permanent(ToolError { code: code.into(), ..error }))
+            }
+            (Some(_), RequestError::TooLarge(bytes)) if *bytes == self.max_response_bytes(call) => {
+                let limit = call.max_result_bytes();
+                let reason = format!("the result has more than {limit} bytes (max_output_bytes)");
+                let output = OutputPayload::Broken { text: String::new(), reason };
+                Ok(ToolOutput { output, ..ToolOutput::default() })
+            }
+            _ => request_failed(upstream, call, error),
+        }
+    }
+
+    /// The parameters as JSON text: the arguments are printed once. Those of a method that is no tool call are the
+    /// arguments.
     fn params(&self, input: &Value, resumed: &Map<String, Value>) -> String {
         let mut text = Vec::with_capacity(128);
-        text.extend_from_slice(b"{\"name\":");
-        append_json(&mut text, &self.tool);
-        text.extend_from_slice(b",\"arguments\":");
-        append_json(&mut text, input);
+        if self.method.is_some() {
+            append_json(&mut text, input);
+            text.pop();
+        } else {
+            text.extend_from_slice(b"{\"name\":");
+            append_json(&mut text, &self.tool);
+            text.extend_from_slice(b",\"arguments\":");
+            append_json(&mut text, input);
+        }
         for (name, value) in resumed {
             text.push(b',');
             append_json(&mut text, name);
@@ -284,32 +429,28 @@ fn capabilities(can: InputCapabilities) -> &'static str {
     ClientCapabilities { elicitation, sampling, roots, tasks: false }.json()
 }
 
-/// Passes a message of the upstream on to the caller. An input request that the caller can answer is returned;
-/// any other is declined by dropping it.
-fn pass_on(
-    call: &RunningCall,
-    message: InterimMessage,
-) -> Option<(ServerInputRequest, InputRequest)> {
-    match message {
-        InterimMessage::Progress(Progress { progress, total, message }) => {
-            let fraction = total.filter(|total| *total > 0.0).map(|total| progress / total);
-            call.progress(fraction, message.as_deref().unwrap_or_default());
-        }
-        InterimMessage::Log(LogMessage { level, data }) => {
-            call.log(LogLevel::parse(&level).unwrap_or(LogLevel::Info), data);
-        }
-        InterimMessage::InputRequest(asked) => {
-            let request = paused_calls::input_request(asked.method, asked.params.clone());
-            let request = request.filter(|request| call.capabilities().allows(request.kind))?;
-            return Some((asked, request));
-        }
+/// A log message as a client may show it to a model; of one that is too large only its beginning, as a text.
+fn log_data(mut data: Value) -> Value {
+    let bytes = data.to_string().len();
+    if bytes > MAX_LOG_BYTES {
+        let text = ServerText::new(&data.to_string()).within(MAX_LOG_BYTES);
+        data = Value::String(format!("{}… ({bytes} bytes)", text.for_programs()));
     }
-    None
+    server_text::make_for_models(&mut data);
+    data
 }
 
 /// The end of a call that is made again with the responses to input requests.
-fn asked_for_input(asked: Result<InputRequests, ToolError>) -> AttemptError {
-    AttemptError::permanent(asked.map_or_else(|error| error, ToolError::asks))
+fn asked_for_input(upstream: &Upstream, asked: Result<InputRequests, ToolError>) -> AttemptError {
+    let error = asked.map_or_else(
+        |error| error,
+        |requests| {
+            let kinds: Vec<_> = requests.values().map(|one| one.kind.word()).collect();
+            let note = format!("the upstream `{}` asks: {}", upstream.id, kinds.join(", "));
+            ToolError { operator: Some(note), ..ToolError::asks(requests) }
+        },
+    );
+    AttemptError::permanent(error)
 }
 
 impl AttemptError {
@@ -383,9 +524,13 @@ fn request_failed(
         RequestError::Protocol(_) => {
             failing(unavailable, "sent a response that is not valid MCP", false, false)
         }
-        // Quarantined, so that the operator sees it.
+        // Both are quarantined, so that the operator sees them.
         RequestError::TooLarge(_) => {
             let output = OutputPayload::Broken { text: String::new(), reason: error.to_string() };
+            Ok(ToolOutput { output, ..ToolOutput::default() })
+        }
+        RequestError::Malformed { text, reason } => {
+            let output = OutputPayload::Broken { text: text.clone(), reason: reason.clone() };
             Ok(ToolOutput { output, ..ToolOutput::default() })
         }
         RequestError::Lost(_) => {

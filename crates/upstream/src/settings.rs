@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use contract::{
     ApprovalRequirement, Contract, DeclaredError, Effects, LargeOutput, LimitOverrides,
-    ProcessLimitOverrides,
+    ProcessLimitOverrides, SandboxSettings,
 };
 use gate::EnforcementMode;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ use crate::{connection::ConnectionLimits, names};
 #[serde(deny_unknown_fields, default)]
 pub struct UpstreamSettings {
     /// The program, by name or path. `${NAME}` is replaced by an environment variable, here and in `args`, `env`,
-    /// `cwd`, `url` and `headers`.
+    /// `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
@@ -29,7 +29,7 @@ pub struct UpstreamSettings {
     pub cwd: Option<String>,
     /// The address.
     pub url: Option<String>,
-    /// HTTP headers of every request.
+    /// HTTP headers of every request. Their values are `[redacted]` too.
     pub headers: BTreeMap<String, String>,
     /// The transport; follows from `command` or `url` if not set.
     #[serde(rename = "type")]
@@ -56,6 +56,12 @@ pub struct UpstreamSettings {
     /// The number of retries after a failed connection, for calls that are safe to repeat.
     #[schemars(range(max = 10))]
     pub retries: u32,
+    /// Whether the server may ask the client during a call: its person (elicitation), its model (sampling), its folders
+    /// (roots). What it asks has its id in front and nothing hidden; a model gets no context of other servers.
+    pub questions: bool,
+    /// The most tokens that a model may answer such a question with.
+    #[schemars(range(min = 1))]
+    pub max_question_tokens: u32,
     /// Timeout of an input request (elicitation, sampling, roots), in milliseconds. A waiting call counts for
     /// `max_concurrency`.
     #[schemars(range(min = 1))]
@@ -87,8 +93,8 @@ pub struct UpstreamSettings {
     pub max_stderr_bytes: usize,
     /// Resource limits of each process of the program; none by default.
     pub process_limits: ProcessLimitOverrides,
-    /// The files that the program may access; all if not set.
-    pub sandbox: Option<SandboxSettings>,
+    /// The files and the network that the program may reach.
+    pub sandbox: SandboxSettings,
     /// The output of tools without an output schema.
     pub output: OutputFormat,
     /// The treatment of results that are larger than `max_output_bytes`.
@@ -103,6 +109,12 @@ pub struct UpstreamSettings {
     pub mode: EnforcementMode,
     /// The treatment of tools that differ from the lock.
     pub changes: ChangePolicy,
+    /// Reading its resources.
+    pub resources: MethodSettings,
+    /// Getting its prompts.
+    pub prompts: MethodSettings,
+    /// Completing arguments of its prompts and templates. Where that needs approval, nothing is completed.
+    pub completions: MethodSettings,
     /// Overlays for single tools, by their names on the server.
     pub tools: BTreeMap<String, Overlay>,
 }
@@ -126,6 +138,8 @@ impl Default for UpstreamSettings {
             timeout_ms: None,
             max_concurrency: 256,
             retries: 2,
+            questions: false,
+            max_question_tokens: 4_096,
             question_timeout_ms: 600_000,
             breaker_failures: 5,
             breaker_open_ms: 5_000,
@@ -137,7 +151,7 @@ impl Default for UpstreamSettings {
             max_listing_bytes: 16 << 20,
             max_stderr_bytes: 65_536,
             process_limits: ProcessLimitOverrides::default(),
-            sandbox: None,
+            sandbox: SandboxSettings::default(),
             output: OutputFormat::Declared,
             large_output: LargeOutput::Refuse,
             unknown_arguments: UnknownArguments::Refuse,
@@ -145,6 +159,9 @@ impl Default for UpstreamSettings {
             require_is_error: false,
             mode: EnforcementMode::Enforce,
             changes: ChangePolicy::Review,
+            resources: MethodSettings::default(),
+            prompts: MethodSettings::default(),
+            completions: MethodSettings::default(),
             tools: BTreeMap::new(),
         }
     }
@@ -215,7 +232,7 @@ impl UpstreamSettings {
                 if self.start == StartMode::Lazy {
                     say("/start", "`start` needs a `command`");
                 }
-                if self.sandbox.is_some() {
+                if !self.sandbox.is_default() {
                     say("/sandbox", "`sandbox` needs a `command`");
                 }
             }
@@ -276,16 +293,19 @@ pub enum StartMode {
     Lazy,
 }
 
-/// The files that a program may access.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// The settings of a method that is no tool call.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SandboxSettings {
-    /// Folders and files that it may read.
-    pub read: Vec<String>,
-    /// Folders and files that it may read and change.
-    pub write: Vec<String>,
-    /// Start the program even if the kernel cannot enforce this.
-    pub optional: bool,
+pub struct MethodSettings {
+    /// Its effects: `control` if not set, or `read` with `annotations: trust`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effects: Option<Effects>,
+    /// Whether a person must approve each call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalRequirement>,
+    /// Limits of its calls. `max_output_bytes` also bounds the response while it is received.
+    #[serde(skip_serializing_if = "LimitOverrides::is_empty")]
+    pub limits: LimitOverrides,
 }
 
 /// The part of a result that is the output of the tool.

@@ -5,10 +5,12 @@ use gate::{OutputPayload, PrintedJson, ToolError, ToolOutput};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::{admission::TOOL_ERROR, settings::OutputFormat};
+use crate::{ServerText, admission::TOOL_ERROR, server_text, settings::OutputFormat};
 
 /// The longest text of a tool's own error that is passed on, in bytes.
 const MAX_ERROR_BYTES: usize = 16_384;
+/// The number of characters of a withheld text that the operator is shown.
+const MAX_WITHHELD_CHARS: usize = 1_000;
 /// The largest part of an invalid result that is quarantined, in bytes.
 const MAX_QUARANTINED_BYTES: usize = 1_048_576;
 
@@ -110,16 +112,21 @@ pub(crate) fn read(
         OutputFormat::Content => Ok(content(&fields)),
     };
     let output = payload.unwrap_or_else(|reason| {
-        let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
+        let text = quarantined(json);
         OutputPayload::Unreadable { text, reason }
     });
     Ok(ToolOutput { output, ..ToolOutput::default() })
 }
 
 /// Something that is not a result.
-fn broken(json: &str, reason: String) -> ToolOutput {
-    let text = cut(json, MAX_QUARANTINED_BYTES).to_owned();
+pub(crate) fn broken(json: &str, reason: String) -> ToolOutput {
+    let text = quarantined(json);
     ToolOutput { output: OutputPayload::Broken { text, reason }, ..ToolOutput::default() }
+}
+
+/// The part of a result that is quarantined.
+fn quarantined(json: &str) -> String {
+    ServerText::new(json).within(MAX_QUARANTINED_BYTES).for_programs().to_owned()
 }
 
 /// The structured content: checked as a value, passed on as the text that it came in.
@@ -179,18 +186,22 @@ fn own_error(fields: &CallResultFields<'_>, errors: &[DeclaredError]) -> ToolErr
     }
     let blocks = blocks(fields).unwrap_or_default();
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
-    let whole = texts.join("\n");
-    let message = match cut(&whole, MAX_ERROR_BYTES).trim() {
-        "" => "the tool reports an error without a message".to_owned(),
-        text => text.to_owned(),
-    };
-    let mut error = ToolError::new(TOOL_ERROR, message);
-    let structured = fields.structured.filter(|raw| raw.get().len() <= MAX_ERROR_BYTES);
-    let structured = structured.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-    if let Some(value) = structured.filter(|value| !value.is_null()) {
-        error.details = Some(json!({ "structured_content": value }));
+    // No schema says what else an error may hold: of `structuredContent` nothing is passed on.
+    let mut error = tool_error(TOOL_ERROR, &texts.join("\n"));
+    if error.message.is_empty() {
+        "the tool reports an error without a message".clone_into(&mut error.message);
     }
     error
+}
+
+/// An error with a message of the server, as models may read it. What is withheld from them is for the operator.
+fn tool_error(code: &str, message: &str) -> ToolError {
+    let text = ServerText::new(message.trim()).within(MAX_ERROR_BYTES);
+    let operator = text.order().map(|what| {
+        let shown = text.beginning(MAX_WITHHELD_CHARS);
+        format!("an error text of the server is withheld: it {what}: {shown}")
+    });
+    ToolError { operator, ..ToolError::new(code, text.for_models()) }
 }
 
 /// The error that another Toolgate adds to its result, where the contract declares its code.
@@ -209,16 +220,13 @@ fn toolgate_error(meta: Option<&RawValue>, errors: &[DeclaredError]) -> Option<T
     }
     // Most contracts declare none but our own.
     let meta = meta.filter(|meta| errors.len() > 1 && meta.get().len() <= MAX_ERROR_BYTES)?;
-    let ToolgateError { code, message, details } =
+    let ToolgateError { code, message, mut details } =
         serde_json::from_str::<ToolgateMeta>(meta.get()).ok()?.error;
     let is_declared = code != TOOL_ERROR && errors.iter().any(|one| one.code == code);
-    is_declared
-        .then(|| ToolError { details, ..ToolError::new(&code, cut(&message, MAX_ERROR_BYTES)) })
-}
-
-/// The beginning of a text, cut between characters.
-fn cut(text: &str, max: usize) -> &str {
-    &text[..text.floor_char_boundary(max)]
+    is_declared.then(|| {
+        details.iter_mut().for_each(server_text::make_for_models);
+        ToolError { details, ..tool_error(&code, &message) }
+    })
 }
 
 /// A JSON-RPC error of the upstream as the tool's own error: the tool is gone, or refuses what its schema accepts.
@@ -227,7 +235,7 @@ pub(crate) fn from_rpc_error(message: &str, contract: &Contract) -> ToolError {
         Some(_) => TOOL_ERROR,
         None => codes::INTERNAL.code,
     };
-    ToolError::new(code, cut(message, MAX_ERROR_BYTES))
+    tool_error(code, message)
 }
 
 #[cfg(test)]

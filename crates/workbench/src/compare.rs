@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use contracts::{PartialContract, contracts};
-pub use excerpt::MAX_VALUE_BYTES;
+pub use excerpt::{MAX_VALUE_BYTES, at_most};
 
 use contract::closed_schema;
 use differences::Differences;

@@ -32,14 +32,13 @@ fn trim(schema: &mut Value, is_schema: bool, is_brief: bool) {
         Value::Object(fields) => {
             if is_schema {
                 fields.retain(|keyword, _| !NOT_SHOWN.contains(&keyword.as_str()));
-            }
-            for (keyword, value) in fields.iter_mut() {
-                if let (true, "description", Value::String(about)) =
-                    (is_schema && is_brief, &**keyword, &mut *value)
+                if let (true, Some(Value::String(about))) =
+                    (is_brief, fields.get_mut("description"))
                 {
                     *about = first_sentence(about).to_owned();
-                    continue;
                 }
+            }
+            for (keyword, value) in fields.iter_mut() {
                 let holds_names = is_schema && (keyword == "properties" || keyword == "$defs");
                 trim(value, !holds_names, is_brief);
             }

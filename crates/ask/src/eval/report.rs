@@ -9,7 +9,6 @@ use super::CaseScore;
 pub struct EvalReport {
     /// The model that was asked, as its endpoint calls it.
     pub model: Option<String>,
-    /// The number of cases.
     pub cases: usize,
     /// Runs that failed, and say nothing of the model's answers.
     pub failed: usize,
@@ -33,7 +32,6 @@ pub struct EvalReport {
     pub median_ms: u64,
     /// The longest, in milliseconds.
     pub slowest_ms: u64,
-    /// Each case.
     pub scores: Vec<CaseScore>,
 }
 

@@ -9,7 +9,6 @@ use crate::{AskOutcome, AskResponse, Plan, quotation::Quote, summary::Summary, t
 /// The score of one run. Parts that a case says nothing about are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CaseScore {
-    /// The case.
     pub id: String,
     /// The type of the response.
     pub got: &'static str,

@@ -10,10 +10,11 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use contract::invisible::has_no_shape;
 use serde_json::{Map, Value};
 
 use super::shown;
-use crate::text::split_name;
+use crate::shortlist::split_name;
 
 pub(super) use question::QuestionValues;
 pub(super) use schema::SchemaView;
@@ -89,7 +90,8 @@ impl QuestionValues {
         if text.trim().is_empty() {
             return Err(format!("Arg '{name}' is empty"));
         }
-        if text.trim() != text || crate::text::has_invisible(text) {
+        let is_invisible = |one: char| one.is_control() || has_no_shape(one);
+        if text.trim() != text || text.contains(is_invisible) {
             return Err(format!(
                 "Arg '{name}' is '{}', which has invisible characters or spaces around it",
                 shown(text)

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     PlanRefusal,
     arguments::{QuestionValues, SchemaView},
-    shown,
+    on_one_line, shown,
 };
 use crate::{
     candidates::{Candidate, Candidates, first_sentence},
@@ -35,7 +35,7 @@ pub fn clarify(
 }
 
 fn known_tools(candidates: &Candidates) -> String {
-    let visible = candidates.visible();
+    let visible = &candidates.visible;
     let mut names: Vec<String> = visible.iter().take(MAX_TOOLS).map(Candidate::path).collect();
     if visible.len() > MAX_TOOLS {
         names.push("…".into());
@@ -84,8 +84,7 @@ fn is_given(view: &SchemaView, values: &QuestionValues, question: &str) -> bool 
 
 fn about(view: &SchemaView) -> String {
     let Some(description) = view.descriptions().next() else { return String::new() };
-    let plain = |one: char| if one.is_control() { ' ' } else { one };
-    let words: String = visible(first_sentence(description)).chars().map(plain).collect();
-    let words: String = words.trim().chars().take(MAX_DESCRIPTION_CHARACTERS).collect();
+    let words = visible(first_sentence(description));
+    let words = on_one_line(words.trim(), MAX_DESCRIPTION_CHARACTERS);
     if words.is_empty() { words } else { format!(": {words}") }
 }

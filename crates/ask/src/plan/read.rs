@@ -1,49 +1,48 @@
 //! The strict reading: exactly one JSON object, of one of two forms, and nothing around it.
 
-use contract::json;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use super::{NO_TOOL, Plan, PlanRefusal, PlannedCall, shown};
+use super::{NO_TOOL, Plan, PlanRefusal, PlannedCall};
+use crate::{strict_json, text::visible};
 
-const CALL_KEYS: &[&str] = &["type", "server", "tool", "args"];
-const ANSWER_KEYS: &[&str] = &["type", "answer", "server", "tool", "needs_more_info"];
-
-/// The plan that a text is, if it is nothing else. A key twice, a second object, a fence or a word around it make it none.
-pub fn read(text: &str) -> Result<Plan, PlanRefusal> {
-    let value = json::parse(text.as_bytes())
-        .map_err(|error| rejected(format!("it is not exactly one JSON object: {error}")))?;
-    of(value)
+/// A call as a model writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCall {
+    server: String,
+    tool: String,
+    args: Value,
 }
 
-pub fn of(value: Value) -> Result<Plan, PlanRefusal> {
-    let mut object = match value {
-        Value::Object(object) => object,
-        other => {
-            return Err(rejected(format!("it must be an object, not {}", kind(&other))));
-        }
-    };
-    match object.get("type").and_then(Value::as_str) {
+/// A question back as a model writes it. What it would say itself is read for its form, and never shown.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAnswer {
+    answer: Option<String>,
+    server: Option<String>,
+    tool: Option<String>,
+    needs_more_info: Option<Value>,
+}
+
+/// The plan that a text is, if it is nothing else.
+pub fn read(text: &str) -> Result<Plan, PlanRefusal> {
+    let mut plan: Map<_, _> = strict_json::read(text).map_err(PlanRefusal::Rejected)?;
+    match plan.remove("type").as_ref().and_then(Value::as_str) {
         Some("call_tool") => {
-            only(&object, CALL_KEYS)?;
-            let (server, tool) = (text(&mut object, "server")?, text(&mut object, "tool")?);
-            match object.remove("args") {
-                Some(Value::Object(args)) => Ok(Plan::CallTool(PlannedCall { server, tool, args })),
-                Some(_) => Err(invalid("args must be an object")),
-                None => Err(rejected("`args` is missing")),
-            }
+            let WrittenCall { server, tool, args } = of_form(plan)?;
+            let Value::Object(args) = args else { return Err(invalid("args must be an object")) };
+            Ok(Plan::CallTool(PlannedCall { server, tool, args }))
         }
         Some("final_answer") => {
-            only(&object, ANSWER_KEYS)?;
-            if object.get("needs_more_info") != Some(&Value::Bool(true)) {
+            let WrittenAnswer { answer, server, tool, needs_more_info } = of_form(plan)?;
+            if needs_more_info != Some(Value::Bool(true)) {
                 return Err(invalid(
                     "final_answer requires needs_more_info=true: it only asks for what is missing",
                 ));
             }
-            // What the model would say itself is read for its form, and never shown.
-            let answer = optional_text(&mut object, "answer")?;
-            let server = optional_text(&mut object, "server")?;
-            let tool = optional_text(&mut object, "tool")?;
-            if answer.as_ref().or(tool.as_ref()).is_none_or(|words| is_blank(words)) {
+            let is_blank = |words: &String| visible(words).trim().is_empty();
+            if answer.as_ref().or(tool.as_ref()).is_none_or(is_blank) {
                 return Err(invalid(
                     "final_answer requires a tool, or an answer that is not empty",
                 ));
@@ -59,42 +58,8 @@ pub fn of(value: Value) -> Result<Plan, PlanRefusal> {
     }
 }
 
-fn only(object: &Map<String, Value>, known: &[&str]) -> Result<(), PlanRefusal> {
-    match object.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(rejected(format!("`{}` is not a key of a plan", shown(key)))),
-        None => Ok(()),
-    }
-}
-
-fn text(object: &mut Map<String, Value>, key: &str) -> Result<String, PlanRefusal> {
-    match object.remove(key) {
-        Some(Value::String(text)) => Ok(text),
-        Some(other) => Err(rejected(format!("`{key}` must be a string, not {}", kind(&other)))),
-        None => Err(rejected(format!("`{key}` is missing"))),
-    }
-}
-
-fn optional_text(
-    object: &mut Map<String, Value>,
-    key: &str,
-) -> Result<Option<String>, PlanRefusal> {
-    if object.contains_key(key) { text(object, key).map(Some) } else { Ok(None) }
-}
-
-fn is_blank(words: &str) -> bool {
-    crate::text::visible(words).trim().is_empty()
-}
-
-fn kind(value: &Value) -> String {
-    match json::kind(value) {
-        "null" => "null".into(),
-        word @ ("array" | "object" | "integer") => format!("an {word}"),
-        word => format!("a {word}"),
-    }
-}
-
-fn rejected(words: impl Into<String>) -> PlanRefusal {
-    PlanRefusal::Rejected(words.into())
+fn of_form<T: DeserializeOwned>(plan: Map<String, Value>) -> Result<T, PlanRefusal> {
+    strict_json::object(Value::Object(plan)).map_err(PlanRefusal::Rejected)
 }
 
 fn invalid(words: &str) -> PlanRefusal {
@@ -108,43 +73,38 @@ mod tests {
     use super::*;
 
     const CALL: &str = r#"{"type":"call_tool","server":"s","tool":"t","args":{"a":1}}"#;
+    const BACK: &str = r#"{"type":"final_answer","answer":"Which?","needs_more_info":true}"#;
 
     #[test]
     fn one_object_with_nothing_but_space_around_it_is_a_plan() {
         let args = Map::from_iter([("a".into(), json!(1))]);
         let call = PlannedCall { server: "s".into(), tool: "t".into(), args };
         let expected = Plan::CallTool(call);
-        assert_eq!(read(CALL), Ok(expected.clone()));
         assert_eq!(read(&format!("\n  {CALL}\t\r\n")), Ok(expected.clone()));
         assert_eq!(json!(expected), serde_json::from_str::<Value>(CALL).unwrap());
         // What a model would say is not even kept.
-        for (asks, tool) in [
-            (r#"{"type":"final_answer","answer":" Which one? ","needs_more_info":true}"#, None),
-            (r#"{"type":"final_answer","tool":"s.t","needs_more_info":true}"#, Some("s.t")),
-            (
-                r#"{"type":"final_answer","server":"s","tool":"t","needs_more_info":true}"#,
-                Some("s.t"),
-            ),
-            (r#"{"type":"final_answer","tool":"none","needs_more_info":true}"#, None),
+        for (fields, tool) in [
+            (r#""answer":"Which?""#, None),
+            (r#""tool":"s.t""#, Some("s.t")),
+            (r#""server":"s","tool":"t""#, Some("s.t")),
+            (r#""tool":"none""#, None),
         ] {
             let tool = tool.map(str::to_owned);
             let expected = Plan::FinalAnswer { answer: String::new(), tool, needs_more_info: true };
-            assert_eq!(read(asks), Ok(expected), "{asks}");
+            let asks = BACK.replace(r#""answer":"Which?""#, fields);
+            assert_eq!(read(&asks), Ok(expected), "{asks}");
         }
     }
 
+    /// Words around a plan and values that are no object are among the acceptance cases.
     #[test]
     fn everything_else_is_none() {
         let not_one = "Planner output rejected: it is not exactly one JSON object";
         for text in [
             "",
-            "not json",
             "{",
             "NaN",
             &CALL[..30],
-            &format!("Here: {CALL}"),
-            &format!("{CALL}\nThanks!"),
-            &format!("```json\n{CALL}\n```"),
             &format!("{CALL}{CALL}"),
             &format!("{CALL} {{}}"),
             r#"{"type":"call_tool","server":"s","tool":"t","args":{"a":NaN}}"#,
@@ -157,33 +117,22 @@ mod tests {
             refuses(text, not_one);
         }
         for blank in ["", " ", "\u{200b}", " \u{2060}\u{a0}"] {
-            let answer =
-                json!({ "type": "final_answer", "answer": blank, "needs_more_info": true });
-            refuses(&answer.to_string(), "an answer that is not empty");
+            refuses(&BACK.replace("Which?", blank), "an answer that is not empty");
         }
         for (text, expected) in [
-            (&*format!("[{CALL}]"), "it must be an object, not an array"),
-            ("123", "not an integer"),
-            ("null", "not null"),
-            ("\"x\"", "not a string"),
+            (&*format!("[{CALL}]"), "it must be an object and is of type array"),
             ("{}", "Plan validation failed: Plan.type must be call_tool or final_answer"),
             (&CALL.replace("call_tool", "call"), "Plan.type must be"),
             (r#"{"type":7}"#, "Plan.type must be"),
-            (&CALL.replace(r#""server":"s","#, ""), "rejected: `server` is missing"),
-            (&CALL.replace(r#":"s""#, ":1"), "`server` must be a string, not an integer"),
-            (&CALL.replace(r#","args":{"a":1}"#, ""), "`args` is missing"),
+            (&CALL.replace(r#""server":"s","#, ""), "rejected: missing field `server`"),
+            (&CALL.replace(r#":"s""#, ":1"), "invalid type: integer `1`, expected a string"),
+            (&CALL.replace(r#","args":{"a":1}"#, ""), "missing field `args`"),
             (&CALL.replace(r#"{"a":1}"#, "[]"), "failed: args must be an object"),
-            (&CALL.replace(r#","args""#, r#","x":1,"args""#), "`x` is not a key of a plan"),
-            (&CALL.replace(r#","args""#, r#","answer":"","args""#), "`answer` is not a key"),
-            (
-                r#"{"type":"final_answer","answer":"hello","needs_more_info":false}"#,
-                "requires needs_more_info=true",
-            ),
-            (r#"{"type":"final_answer","answer":"hello"}"#, "requires needs_more_info=true"),
-            (
-                r#"{"type":"final_answer","answer":1,"needs_more_info":true}"#,
-                "`answer` must be a string",
-            ),
+            (&CALL.replace(r#","args""#, r#","x":1,"args""#), "rejected: unknown field `x`"),
+            (&CALL.replace(r#","args""#, r#","answer":"","args""#), "unknown field `answer`"),
+            (&BACK.replace("true", "false"), "requires needs_more_info=true"),
+            (&BACK.replace(r#","needs_more_info":true"#, ""), "requires needs_more_info=true"),
+            (&BACK.replace(r#""Which?""#, "1"), "invalid type: integer `1`, expected a string"),
         ] {
             refuses(text, expected);
         }

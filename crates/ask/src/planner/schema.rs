@@ -13,12 +13,12 @@ const MAX_DEPTH: usize = 8;
 /// The most parts that a schema of arguments may have.
 const MAX_PARTS: usize = 300;
 /// Texts of arguments are no longer than the question, if that is short: a small model does not always find an end.
-const MAX_BOUNDED_CHARACTERS: usize = 400;
-const MIN_BOUND_CHARACTERS: usize = 64;
+const MAX_BOUNDED_CHARACTERS: u64 = 400;
+const MIN_BOUND_CHARACTERS: u64 = 64;
 
 /// The schema of a plan that uses these tools.
 pub(crate) fn plan_schema(tools: &[&Candidate], question: &str) -> Value {
-    let length = question.chars().count();
+    let length = question.chars().count() as u64;
     let bound = (length <= MAX_BOUNDED_CHARACTERS).then_some(length.max(MIN_BOUND_CHARACTERS));
     let numbers = question_integers(question);
     let mut forms: Vec<Value> = tools
@@ -63,7 +63,7 @@ pub(crate) fn closed(fields: &[(&str, Value)]) -> Value {
 
 struct CoarseSchema<'a> {
     root: &'a Value,
-    bound: Option<usize>,
+    bound: Option<u64>,
     /// The whole numbers of the question.
     numbers: &'a [i64],
     parts: usize,
@@ -92,44 +92,39 @@ impl<'a> CoarseSchema<'a> {
                 return json!({ "anyOf": branches });
             }
         }
-        match schema.get("type").and_then(Value::as_str) {
-            Some("object") => self.object(schema, depth),
-            Some("array") => {
-                let items =
-                    schema.get("items").map_or_else(|| json!({}), |one| self.of(one, depth + 1));
-                json!({ "type": "array", "items": items })
+        let Some(kind) = schema.get("type").and_then(Value::as_str) else { return json!({}) };
+        let mut coarse = json!({ "type": kind });
+        match kind {
+            "object" => return self.object(schema, depth),
+            "array" => {
+                let items = schema.get("items");
+                coarse["items"] = items.map_or_else(|| json!({}), |one| self.of(one, depth + 1));
             }
-            Some("string") => {
+            "string" => {
                 let own = schema.get("maxLength").and_then(Value::as_u64);
-                let own = own.and_then(|most| usize::try_from(most).ok());
-                match self.bound.into_iter().chain(own).min() {
-                    Some(most) if most <= MAX_BOUNDED_CHARACTERS => {
-                        json!({ "type": "string", "maxLength": most })
-                    }
-                    _ => json!({ "type": "string" }),
+                let most = self.bound.into_iter().chain(own).min();
+                if let Some(most) = most.filter(|most| *most <= MAX_BOUNDED_CHARACTERS) {
+                    coarse["maxLength"] = json!(most);
                 }
             }
-            Some("integer") => {
-                let mut whole = json!({ "type": "integer" });
+            "integer" => {
                 for keyword in ["minimum", "maximum"] {
                     if let Some(bound) = schema.get(keyword).and_then(Value::as_i64) {
-                        whole[keyword] = json!(bound);
+                        coarse[keyword] = json!(bound);
                     }
                 }
-                whole
             }
-            Some(plain) => json!({ "type": plain }),
-            None => json!({}),
+            _ => {}
         }
+        coarse
     }
 
     /// A property that may be left out. A whole number that is not in the question would be refused, and small models
     /// fill one in wherever they can: so it may only be one of the question, or is not there at all.
     fn optional(&mut self, schema: &'a Value, depth: usize) -> Option<Value> {
-        let is_plain_integer = schema.get("type").and_then(Value::as_str) == Some("integer")
-            && !["enum", "const", "$ref"].iter().any(|keyword| schema.get(keyword).is_some());
-        if !is_plain_integer {
-            return Some(self.of(schema, depth));
+        let coarse = self.of(schema, depth);
+        if coarse["type"] != "integer" {
+            return Some(coarse);
         }
         (!self.numbers.is_empty()).then(|| json!({ "enum": self.numbers }))
     }

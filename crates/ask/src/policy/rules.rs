@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use contract::Document;
+use contract::{Document, document::to_yaml};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::json;
 
 use super::{PolicyRule, PolicySettings};
 
@@ -28,6 +28,14 @@ pub struct DefaultRule {
     pub passes: String,
     /// The regular expression that is looked for in the normal form of a question.
     pub pattern: String,
+}
+
+impl DefaultRule {
+    /// As an operator would write it.
+    pub(super) fn to_rule(&self) -> PolicyRule {
+        let (name, pattern) = (self.name.clone(), self.pattern.clone());
+        PolicyRule { name, pattern, message: Some(self.message.clone()) }
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -74,15 +82,9 @@ pub fn rules_yaml(settings: &PolicySettings) -> String {
             text.push_str(&format!("{START}{rule}"));
         }
     }
-    for PolicyRule { name, pattern, message } in &settings.block {
-        // JSON is YAML.
-        text.push_str(&format!(
-            "{}{name}\n    pattern: {}\n",
-            START.trim_start_matches('\n'),
-            Value::from(pattern.as_str())
-        ));
-        if let Some(message) = message {
-            text.push_str(&format!("    message: {}\n", Value::from(message.as_str())));
+    for rule in &settings.block {
+        for line in to_yaml(&json!([rule])).lines() {
+            text.push_str(&format!("  {line}\n"));
         }
     }
     text

@@ -61,26 +61,18 @@ impl PolicySettings {
             .filter(|name| !left_out.contains(name))
             .collect();
         for (index, rule) in self.block.iter().enumerate() {
-            if let Some(what) = rule.pattern_mistake() {
-                found.push((format!("block/{index}/pattern"), what));
-            }
+            let what = match compile(&rule.pattern, true) {
+                Err(what) => Some(what),
+                // A pattern that is found in nothing is found in everything: an empty one, or `a*`.
+                Ok(pattern) => pattern.is_match("").then(|| "stops every question".to_owned()),
+            };
+            found.extend(what.map(|what| (format!("block/{index}/pattern"), what)));
             if !taken.insert(&rule.name) {
                 let what = format!("there is already a rule `{}`", rule.name);
                 found.push((format!("block/{index}/name"), what));
             }
         }
         found
-    }
-}
-
-impl PolicyRule {
-    fn pattern_mistake(&self) -> Option<String> {
-        match compile(&self.pattern, true) {
-            Err(what) => Some(what),
-            // A pattern that is found in nothing is found in everything: an empty one, or `a*`.
-            Ok(pattern) if pattern.is_match("") => Some("stops every question".to_owned()),
-            Ok(_) => None,
-        }
     }
 }
 

@@ -68,7 +68,7 @@ struct LeadIn {
 /// The units of a text, in order.
 pub(super) fn read(text: &str) -> Vec<Unit> {
     let mut reader = UnitReader { text, ..UnitReader::default() };
-    for line in wrapped(text, lines(text)) {
+    for line in wrapped(text, &lines(text)) {
         reader.line(&line);
     }
     if reader.units.is_empty() && !text.trim().is_empty() {
@@ -268,30 +268,23 @@ fn bold(text: &str, range: &mut Range<usize>) -> LineMark {
 }
 
 /// The same lines, with those taken together that are one text.
-fn wrapped(text: &str, lines: Vec<SourceLine>) -> Vec<SourceLine> {
-    // Whether the paragraph of a line ends with a sentence, from the last line backwards.
-    let mut is_prose = vec![false; lines.len()];
-    for at in (0..lines.len()).rev() {
-        let is_last = lines.get(at + 1).is_none_or(|next| !is_continued(next));
-        is_prose[at] = if is_last {
-            text[lines[at].range.clone()].ends_with(is_final)
-        } else {
-            is_prose[at + 1]
-        };
-    }
+fn wrapped(text: &str, lines: &[SourceLine]) -> Vec<SourceLine> {
     let mut joined: Vec<SourceLine> = Vec::new();
-    let mut length = 0;
-    for (at, line) in lines.into_iter().enumerate() {
-        let written = &text[line.range.clone()];
-        if let Some(last) = joined.last_mut().filter(|_| is_continued(&line))
-            && !matches!(last.mark, LineMark::Heading(_))
-            && goes_on(&text[last.range.clone()], written, is_prose[at], length)
-        {
-            last.range.end = line.range.end;
-        } else {
-            joined.push(line.clone());
+    for paragraph in lines.chunk_by(|_, next| is_continued(next)) {
+        let is_prose = text[..paragraph[paragraph.len() - 1].range.end].ends_with(is_final);
+        let mut length = None;
+        for line in paragraph {
+            let written = &text[line.range.clone()];
+            if let (Some(length), Some(last)) = (length, joined.last_mut())
+                && !matches!(last.mark, LineMark::Heading(_))
+                && goes_on(&text[last.range.clone()], written, is_prose, length)
+            {
+                last.range.end = line.range.end;
+            } else {
+                joined.push(line.clone());
+            }
+            length = Some(written.chars().count());
         }
-        length = written.chars().count();
     }
     joined
 }

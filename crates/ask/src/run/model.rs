@@ -9,47 +9,76 @@ use llm::{ChatPrompt, Error, Finish, Model};
 use serde_json::{Value, json};
 
 use super::{Ask, AskRun, StepResult};
-use crate::{AskSettings, BlockedCode, BlockedResponse, ResponseFormat};
+use crate::{AskSettings, BlockedCode, BlockedResponse, ResponseFormat, planner};
 
-/// The part of a run that a model is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PromptStage {
-    Plan,
-    Summary,
+/// A prompt. Where its reply is refused, it is sent once more with the reason.
+pub(super) struct StagePrompt<'a> {
+    /// The part of a run that it is for, as schemas and terminals show it.
+    stage: &'static str,
+    /// The beginning of the names of its events in the trace.
+    event_prefix: &'static str,
+    /// What stands before the reason where the model fails.
+    failure_prefix: &'static str,
+    system: &'a str,
+    user: String,
+    schema: Value,
+    max_tokens: u32,
+    /// The setting with that limit.
+    limit_name: &'static str,
+    is_repaired: bool,
 }
 
-impl PromptStage {
-    /// The word for it, in schemas and on terminals.
-    fn word(self) -> &'static str {
-        match self {
-            PromptStage::Plan => "plan",
-            PromptStage::Summary => "summary",
+impl<'a> StagePrompt<'a> {
+    pub fn plan(settings: &AskSettings, system: &'a str, user: String, schema: Value) -> Self {
+        Self {
+            stage: "plan",
+            event_prefix: "planner",
+            failure_prefix: "Planner failed: ",
+            system,
+            user,
+            schema,
+            max_tokens: settings.max_plan_tokens,
+            limit_name: "ask.max_plan_tokens",
+            is_repaired: false,
         }
     }
 
-    /// The beginning of the names of its events in the trace.
-    fn event_prefix(self) -> &'static str {
-        match self {
-            PromptStage::Plan => "planner",
-            PromptStage::Summary => "summary",
+    pub fn summary(settings: &AskSettings, system: &'a str, user: String, schema: Value) -> Self {
+        Self {
+            stage: "summary",
+            event_prefix: "summary",
+            failure_prefix: "",
+            max_tokens: settings.max_summary_tokens,
+            limit_name: "ask.max_summary_tokens",
+            ..Self::plan(settings, system, user, schema)
         }
     }
 
-    /// The length that the reply may have, and the name of that limit.
-    fn limit(self, settings: &AskSettings) -> (u32, &'static str) {
-        match self {
-            PromptStage::Plan => (settings.max_plan_tokens, "ask.max_plan_tokens"),
-            PromptStage::Summary => (settings.max_summary_tokens, "ask.max_summary_tokens"),
+    /// Tells the model what was wrong with its reply. False if it was told before.
+    pub fn repair(&mut self, run: &mut AskRun<'_>, reply: &ModelReply, why: &str) -> bool {
+        if self.is_repaired {
+            return false;
         }
+        self.is_repaired = true;
+        run.recorder.event(&format!("{}_repair", self.event_prefix), json!({ "reason": why }));
+        self.user.push_str(&planner::again(&reply.text, why));
+        true
     }
 }
 
 pub(super) struct ModelReply {
     pub text: String,
     /// The limit that cut it short, if one did.
-    pub cut: Option<String>,
+    cut: Option<String>,
     /// The model that the endpoint says it is.
     model: Option<String>,
+}
+
+impl ModelReply {
+    /// The text, if nothing cut it short.
+    pub fn whole(&self) -> Result<&str, String> {
+        self.cut.clone().map_or(Ok(&self.text), Err)
+    }
 }
 
 /// The response formats, the best first.
@@ -90,24 +119,17 @@ impl Ask {
     pub(super) async fn reply(
         &self,
         run: &mut AskRun<'_>,
-        stage: PromptStage,
-        (system, user): (&str, &str),
-        schema: &Value,
+        prompt: &StagePrompt<'_>,
     ) -> StepResult<ModelReply> {
         let Some(model) = &self.model else {
             let reason = "no language model is configured: set llm.base_url";
             return Err(BlockedResponse::new(BlockedCode::NoModel, reason).into());
         };
-        let prefix = stage.event_prefix();
-        let payload = json!({ "system": system, "user": user });
+        let prefix = prompt.event_prefix;
+        let payload = json!({ "system": prompt.system, "user": prompt.user });
         run.recorder.event(&format!("{prefix}_prompt"), payload);
         let begin = Instant::now();
-        let prompt = ChatPrompt {
-            temperature: Some(0.0),
-            max_tokens: Some(stage.limit(&self.settings).0),
-            ..ChatPrompt::new(system, user)
-        };
-        let reply = self.send(run, model, stage, prompt, schema).await;
+        let reply = self.send(run, model, prompt).await;
         let took = begin.elapsed();
         run.timing.model += took;
         match reply {
@@ -124,7 +146,7 @@ impl Ask {
                 let words = error.operator().unwrap_or_default();
                 tracing::warn!(kind = error.word(), %error, words, "the model gave no answer");
                 run.recorder.event("model_failed", json!({ "kind": error.word() }));
-                Err(failed(stage, &error).into())
+                Err(failed(prompt, &error).into())
             }
         }
     }
@@ -134,16 +156,13 @@ impl Ask {
         &self,
         run: &mut AskRun<'_>,
         model: &Model,
-        stage: PromptStage,
-        mut prompt: ChatPrompt,
-        schema: &Value,
+        prompt: &StagePrompt<'_>,
     ) -> Result<ModelReply, Error> {
         let first = self.format.first(&self.settings);
         let mut number = first;
         let mut is_certain = true;
         loop {
-            prompt.response_format = response_format(FORMATS[number], stage, schema);
-            match self.attempt(run, model, stage, &prompt).await {
+            match self.attempt(run, model, prompt, FORMATS[number]).await {
                 Ok(reply) => {
                     if number == first {
                         self.format.accepted();
@@ -161,7 +180,7 @@ impl Ask {
                     is_certain &= status < 500;
                     number += 1;
                     let payload = json!({
-                        "stage": stage.word(),
+                        "stage": prompt.stage,
                         "status": status,
                         "response_format": FORMATS[number],
                     });
@@ -178,17 +197,23 @@ impl Ask {
         &self,
         run: &AskRun<'_>,
         model: &Model,
-        stage: PromptStage,
-        prompt: &ChatPrompt,
+        prompt: &StagePrompt<'_>,
+        format: ResponseFormat,
     ) -> Result<ModelReply, Error> {
-        let mut stream = model.ask(prompt, &run.stop).await?;
+        let chat = ChatPrompt {
+            temperature: Some(0.0),
+            max_tokens: Some(prompt.max_tokens),
+            response_format: response_format(format, prompt),
+            ..ChatPrompt::new(prompt.system, &prompt.user)
+        };
+        let mut stream = model.ask(&chat, &run.stop).await?;
         let mut text = String::new();
         let mut cut = None;
         let mut characters = 0;
         while let Some(piece) = stream.next().await? {
             characters += piece.chars().count();
             text.push_str(&piece);
-            run.recorder.watch().writing(stage.word(), characters);
+            run.recorder.watch.writing(prompt.stage, characters);
             let limit = self.settings.max_answer_bytes;
             if text.len() > limit {
                 cut = Some(format!("it has more than {limit} bytes (ask.max_answer_bytes)"));
@@ -197,8 +222,8 @@ impl Ask {
             }
         }
         if cut.is_none() && stream.finish() == Some(Finish::Length) {
-            let (limit, name) = stage.limit(&self.settings);
-            cut = Some(format!("it ends after {limit} tokens ({name})"));
+            let StagePrompt { max_tokens, limit_name, .. } = prompt;
+            cut = Some(format!("it ends after {max_tokens} tokens ({limit_name})"));
         }
         Ok(ModelReply { text, cut, model: stream.model().map(str::to_owned) })
     }
@@ -209,11 +234,11 @@ fn may_be_the_format(status: u16) -> bool {
     matches!(status, 400 | 415 | 422 | 500 | 501)
 }
 
-fn response_format(format: ResponseFormat, stage: PromptStage, schema: &Value) -> Option<Value> {
+fn response_format(format: ResponseFormat, prompt: &StagePrompt<'_>) -> Option<Value> {
     match format {
         ResponseFormat::Auto | ResponseFormat::JsonSchema => Some(json!({
             "type": "json_schema",
-            "json_schema": { "name": stage.word(), "schema": schema },
+            "json_schema": { "name": prompt.stage, "schema": prompt.schema },
         })),
         ResponseFormat::JsonObject => Some(json!({ "type": "json_object" })),
         ResponseFormat::None => None,
@@ -221,11 +246,8 @@ fn response_format(format: ResponseFormat, stage: PromptStage, schema: &Value) -
 }
 
 /// The run ends because the model failed.
-fn failed(stage: PromptStage, error: &Error) -> BlockedResponse {
-    let reason = match stage {
-        PromptStage::Plan => format!("Planner failed: {error}"),
-        PromptStage::Summary => error.to_string(),
-    };
+fn failed(prompt: &StagePrompt<'_>, error: &Error) -> BlockedResponse {
+    let reason = format!("{}{error}", prompt.failure_prefix);
     let code = match error {
         Error::NotConfigured(_) => BlockedCode::NoModel,
         Error::Status { status: 429 | 503, .. } => BlockedCode::ModelBusy,

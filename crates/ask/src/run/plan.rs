@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gate::Tool;
 use serde_json::{Value, json};
 
-use super::{Ask, AskRun, StepResult, model::PromptStage};
+use super::{Ask, AskRun, StepResult, model::StagePrompt};
 use crate::{
     AskResponse, BlockedCode, BlockedResponse, Plan,
     candidates::{Candidate, Candidates},
@@ -27,8 +27,7 @@ impl Ask {
             return given(run, candidates, &name);
         }
         if let Some(refused) = candidates.asked_for(&run.question) {
-            run.note(&refused);
-            return Err(refusal(&refused, None, None));
+            return Err(run.refused(&refused, None).into());
         }
         let shown = candidates.pick(&run.question, self.settings.max_tools_tokens);
         if shown.tools.is_empty() {
@@ -36,12 +35,12 @@ impl Ask {
             return Err(BlockedResponse::new(BlockedCode::NoTools, reason).into());
         }
         let names: Vec<_> = shown.tools.iter().map(|one| one.path()).collect();
-        let left_out = candidates.visible().len() - names.len();
+        let left_out = candidates.visible.len() - names.len();
         let payload = json!({ "tools": names, "left_out": left_out, "in_short": shown.is_brief });
         run.recorder.event("planner_tools", payload);
         let system = planner::system(&shown);
         let schema = planner::plan_schema(&shown.tools, &run.question);
-        self.planned(run, &system, &schema).await
+        self.planned(run, &system, schema).await
     }
 
     /// Asks the model for a plan, and checks it against the catalogue of now. It is told once what was wrong.
@@ -49,17 +48,13 @@ impl Ask {
         &self,
         run: &mut AskRun<'_>,
         system: &str,
-        schema: &Value,
+        schema: Value,
     ) -> StepResult<(PlannedCall, Arc<Tool>)> {
         let question = planner::question(&run.question);
-        let mut user = question.clone();
-        let mut is_repaired = false;
+        let mut prompt = StagePrompt::plan(&self.settings, system, question, schema);
         loop {
-            let reply = self.reply(run, PromptStage::Plan, (system, &user), schema).await?;
-            let read = match &reply.cut {
-                Some(why) => Err(PlanRefusal::Rejected(why.clone())),
-                None => plan::read(&reply.text),
-            };
+            let reply = self.reply(run, &prompt).await?;
+            let read = reply.whole().map_err(PlanRefusal::Rejected).and_then(plan::read);
             let (refused, plan) = match read {
                 Err(refused) => (refused, None),
                 Ok(plan) => {
@@ -86,16 +81,15 @@ impl Ask {
                     (refused, Some(plan))
                 }
             };
-            run.note(&refused);
+            let blocked = run.refused(&refused, plan);
             // A model that plans what is forbidden has understood the question, and is not asked again.
-            let may_repair = matches!(refused, PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_));
-            if is_repaired || !may_repair {
-                let raw = plan.is_none().then_some(reply.text.as_str());
-                return Err(refusal(&refused, plan, raw));
+            let may_repair = !matches!(refused, PlanRefusal::NotAllowed { .. });
+            if !may_repair || !prompt.repair(run, &reply, &blocked.reason) {
+                let raw = || reply.text.chars().take(MAX_RAW_CHARACTERS).collect();
+                return Err(
+                    BlockedResponse { raw: blocked.plan.is_none().then(raw), ..blocked }.into()
+                );
             }
-            is_repaired = true;
-            run.recorder.event("planner_repair", json!({ "reason": refused.to_string() }));
-            user = planner::again(&question, &reply.text, &refused.to_string());
         }
     }
 }
@@ -106,10 +100,7 @@ fn given(
     candidates: &Candidates,
     name: &str,
 ) -> StepResult<(PlannedCall, Arc<Tool>)> {
-    let candidate = candidates.named(name).map_err(|refused| {
-        run.note(&refused);
-        refusal(&refused, None, None)
-    })?;
+    let candidate = candidates.named(name).map_err(|refused| run.refused(&refused, None))?;
     run.tool = Some(candidate.tool.clone());
     let (server, tool) = (candidate.server.clone(), candidate.name.clone());
     let call = PlannedCall { server, tool, args: run.request.args.clone() };
@@ -117,10 +108,7 @@ fn given(
     run.recorder.event("plan_given", run.kept(&plan));
     match plan::check(&call, candidates, None) {
         Ok(candidate) => Ok(run.validated(&call, candidate)),
-        Err(refused) => {
-            run.note(&refused);
-            Err(refusal(&refused, Some(plan), None))
-        }
+        Err(refused) => Err(run.refused(&refused, Some(plan)).into()),
     }
 }
 
@@ -151,21 +139,14 @@ impl AskRun<'_> {
         kept
     }
 
-    /// Records what is wrong with a plan.
-    fn note(&mut self, refused: &PlanRefusal) {
-        self.recorder.event(refused.event(), json!({ "reason": refused.to_string() }));
+    /// Records what is wrong with a plan, and ends the run with it.
+    fn refused(&mut self, refused: &PlanRefusal, plan: Option<Plan>) -> BlockedResponse {
+        let (code, event) = refused.code_and_event();
+        self.recorder.event(event, json!({ "reason": refused.to_string() }));
+        let message = match refused {
+            PlanRefusal::NotAllowed { why, .. } => Some((*why).to_owned()),
+            PlanRefusal::Rejected(_) | PlanRefusal::Invalid(_) => None,
+        };
+        BlockedResponse { message, plan, ..BlockedResponse::new(code, refused.to_string()) }
     }
-}
-
-fn refusal(refused: &PlanRefusal, plan: Option<Plan>, raw: Option<&str>) -> Box<AskResponse> {
-    let code = match refused {
-        PlanRefusal::Rejected(_) => BlockedCode::PlannerRejected,
-        PlanRefusal::Invalid(_) => BlockedCode::PlanInvalid,
-        PlanRefusal::ServerNotAllowed(_) | PlanRefusal::ToolNotAllowed { .. } => {
-            BlockedCode::ToolNotAllowed
-        }
-    };
-    let raw = raw.map(|text| text.chars().take(MAX_RAW_CHARACTERS).collect());
-    let message = refused.hint();
-    BlockedResponse { message, plan, raw, ..BlockedResponse::new(code, refused.to_string()) }.into()
 }

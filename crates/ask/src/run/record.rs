@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json, value::RawValue};
+use llm::Model;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{Ask, AskRun};
-use crate::{AskOutcome, AskResponse, AskTiming, Plan};
+use crate::{AskOutcome, AskResponse, Plan};
 
 /// A result of more bytes than this for each character that a trace may have is cut as text, and not read for it.
 const BYTES_PER_CHARACTER: usize = 4;
@@ -15,12 +16,18 @@ impl Ask {
     pub(super) fn end(&self, run: AskRun<'_>, response: AskResponse) -> AskOutcome {
         let output = run.kept_response(&response, self.settings.max_payload_characters);
         let AskRun { request, recorder, timing, model, question, .. } = run;
-        let mut meta = Map::new();
-        meta.insert("component".into(), json!("toolgate.ask"));
-        meta.insert("request_id".into(), json!(request.request_id));
-        meta.insert("model".into(), json!(model.or_else(|| self.model_name.clone())));
-        meta.extend(times(&timing));
-        let now = recorder.now();
+        // Milliseconds, to the microsecond.
+        let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
+        let meta = [
+            ("component", json!("toolgate.ask")),
+            ("request_id", json!(request.request_id)),
+            ("model", json!(model.as_deref().or(self.model.as_ref().and_then(Model::name)))),
+            ("duration_ms", milliseconds(timing.whole)),
+            ("model_ms", milliseconds(timing.model)),
+            ("tool_ms", milliseconds(timing.tool)),
+            ("gates_ms", milliseconds(timing.gates())),
+        ];
+        let meta = meta.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
         let trace = recorder.into_trace(meta, output);
         let (server, tool) = match response.plan() {
             Some(Plan::CallTool(call)) => (Some(&call.server), Some(&call.tool)),
@@ -40,53 +47,29 @@ impl Ask {
             "model_ms": trace.meta["model_ms"],
             "trace_id": trace.trace_id,
         });
-        self.gate.journal().event(now, "ask", fields);
+        self.gate.journal().event(self.gate.clock().now(), "ask", fields);
         self.metrics.ended(&response, &timing);
         AskOutcome { response, trace, timing }
     }
 }
 
-/// Where the time went, in milliseconds to the microsecond.
-fn times(timing: &AskTiming) -> [(String, Value); 4] {
-    let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
-    [
-        ("duration_ms".into(), milliseconds(timing.whole)),
-        ("model_ms".into(), milliseconds(timing.model)),
-        ("tool_ms".into(), milliseconds(timing.tool)),
-        ("gates_ms".into(), milliseconds(timing.gates())),
-    ]
-}
-
 impl AskRun<'_> {
     /// A response as it may be kept: without what the contract of its tool marks as secret.
     fn kept_response(&self, response: &AskResponse, max_characters: usize) -> Value {
-        let mut kept = Map::from_iter([("type".to_owned(), json!(response.kind()))]);
+        let mut kept = json!(response);
         if let Some(plan) = response.plan() {
-            kept.insert("plan".into(), self.kept(plan));
+            kept["plan"] = self.kept(plan);
         }
         let (typed, raw) = match response {
-            AskResponse::ToolResult { typed, raw, .. } => (typed.as_deref(), raw),
-            AskResponse::ToolResultWithSummary { typed, raw, .. } => (Some(&**typed), raw),
-            // There is nothing large in the others.
-            other => {
-                let whole = serde_json::to_value(other).unwrap_or_default();
-                for (name, field) in whole.as_object().into_iter().flatten() {
-                    kept.entry(name).or_insert_with(|| field.clone());
-                }
-                return Value::Object(kept);
-            }
+            AskResponse::ToolResult { typed, raw, .. } => (typed.as_ref(), raw),
+            AskResponse::ToolResultWithSummary { typed, raw, .. } => (Some(typed), raw),
+            _ => return kept,
         };
         if let Some(typed) = typed {
-            kept.insert("typed".into(), self.kept_result(typed, max_characters));
+            kept["typed"] = self.kept_result(typed, max_characters);
         }
-        if let AskResponse::ToolResult { note: Some(note), .. } = response {
-            kept.insert("note".into(), json!(note));
-        }
-        if let AskResponse::ToolResultWithSummary { summary, .. } = response {
-            kept.insert("summary".into(), json!(summary));
-        }
-        kept.insert("raw".into(), self.kept_outcome(raw, max_characters));
-        Value::Object(kept)
+        kept["raw"] = self.kept_outcome(raw, max_characters);
+        kept
     }
 
     pub(super) fn kept_result(&self, typed: &RawValue, max_characters: usize) -> Value {

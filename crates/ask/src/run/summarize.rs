@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Ask, AskRun, call::CallOutcome, model::PromptStage};
+use super::{Ask, AskRun, call::CallOutcome, model::StagePrompt};
 use crate::{
-    AskResponse, SummarizeMode, planner,
+    AskResponse, SummarizeMode,
     quotation::QuoteSource,
     summary::{self, ShownSource, Summary, SummaryDraft},
 };
@@ -62,9 +62,8 @@ impl Ask {
         if is_pointer {
             return Err(run.skipped("the result is an artifact"));
         }
-        let Ok(value) = serde_json::from_str::<Value>(typed) else {
-            return Err(run.skipped("the result cannot be read again"));
-        };
+        // It was printed by the gate, so it can be read again.
+        let value: Value = serde_json::from_str(typed).unwrap_or_default();
         if is_not_found(&value) {
             return Err(run.skipped("content is NOT_FOUND"));
         }
@@ -99,32 +98,17 @@ impl Ask {
         run: &mut AskRun<'_>,
         shown: &ShownSource,
     ) -> Result<SummaryDraft, String> {
-        let question = shown.user(&run.question);
-        let schema = shown.schema();
-        let mut user = question.clone();
-        let mut is_repaired = false;
+        let user = shown.user(&run.question);
+        let mut prompt = StagePrompt::summary(&self.settings, summary::RULES, user, shown.schema());
         loop {
-            let prompt = (summary::RULES, user.as_str());
-            let reply = self.reply(run, PromptStage::Summary, prompt, &schema).await.map_err(
-                |response| {
-                    let reason = response.blocked().map_or("", |blocked| &blocked.reason);
-                    format!("Summary blocked: {reason}")
-                },
-            )?;
-            let read = match reply.cut {
-                Some(why) => Err(why),
-                None => summary::read(&reply.text),
-            };
-            match read {
+            let reply = self.reply(run, &prompt).await.map_err(|response| {
+                let reason = response.blocked().map_or("", |blocked| &blocked.reason);
+                format!("Summary blocked: {reason}")
+            })?;
+            match reply.whole().and_then(summary::read) {
                 Ok(draft) => return Ok(draft),
-                Err(why) if is_repaired => {
-                    return Err(format!("Summary blocked: {why}"));
-                }
-                Err(why) => {
-                    is_repaired = true;
-                    run.recorder.event("summary_repair", json!({ "reason": why }));
-                    user = planner::again(&question, &reply.text, &why);
-                }
+                Err(why) if prompt.repair(run, &reply, &why) => {}
+                Err(why) => return Err(format!("Summary blocked: {why}")),
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::{folded, is_unspaced, visible};
+use crate::text::{folded, is_unspaced, visible, words};
 
 /// The greatest length of a term, in bytes. A longer one is cut, and still finds itself.
 const MAX_TERM_BYTES: usize = 64;
@@ -54,23 +54,35 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
 
 /// Adds the parts of a word, and the word itself where it has several.
 fn add_word(word: &str, terms: &mut Vec<String>) {
-    let mut parts = 0;
-    let mut rest = word;
-    while !rest.is_empty() {
-        let (part, after) = rest.split_at(boundary(rest));
+    let parts: Vec<&str> = parts(word).collect();
+    for part in &parts {
         let small = folded(part);
+        // A letter by itself, or what cannot be seen, says nothing.
+        let is_letter = small.len() < 2 && small.bytes().all(|byte| byte.is_ascii_lowercase());
         if part.starts_with(is_unspaced) {
             terms.extend(pairs(&small));
-        } else if !is_letter(&small) && !is_stop_word(&small) {
+        } else if !is_letter && !is_stop_word(&small) {
             terms.push(stem(&small));
         }
-        parts += 1;
-        rest = after;
     }
     // `iPhone15` is also looked for as it is written. Without spaces, parts are no such thing.
-    if parts > 1 && !word.chars().any(is_unspaced) {
+    if parts.len() > 1 && !word.chars().any(is_unspaced) {
         terms.push(folded(word));
     }
+}
+
+/// The words of a name in small letters: `searchText` and `search_text` are two.
+pub(crate) fn split_name(name: &str) -> Vec<String> {
+    words(name).flat_map(parts).map(folded).collect()
+}
+
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let (part, after) = rest.split_at(boundary(rest));
+        rest = after;
+        (!part.is_empty()).then_some(part)
+    })
 }
 
 /// Where the first part of a word ends: of one kind of character, and `HTTPServer` is two.
@@ -95,10 +107,8 @@ fn boundary(word: &str) -> usize {
 /// Two characters at a time; a single one by itself.
 fn pairs(part: &str) -> Vec<String> {
     let characters: Vec<char> = part.chars().collect();
-    if characters.len() < 2 {
-        return vec![part.to_owned()];
-    }
-    characters.windows(2).map(|pair| pair.iter().collect()).collect()
+    let pairs = characters.windows(characters.len().clamp(1, 2));
+    pairs.map(|pair| pair.iter().collect()).collect()
 }
 
 /// An identifier with every number in it as `0`, if it has letters and digits both.
@@ -115,11 +125,6 @@ fn shape(piece: &str) -> Option<String> {
         }
     }
     Some(shape)
-}
-
-/// True if a word is nothing, or one letter.
-fn is_letter(word: &str) -> bool {
-    word.len() < 2 && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// True if a word, in small letters, says nothing of what a question is about.

@@ -68,21 +68,6 @@ fn the_right_tool_is_among_the_first() {
 }
 
 #[test]
-fn all_are_chosen_where_all_fit() {
-    let count = table().0.len();
-    assert!(index().pick("anything", count * 100).into_iter().eq(0..count));
-    assert!(ToolIndex::new([]).pick("x", 0).is_empty());
-}
-
-#[test]
-fn the_chosen_come_in_the_order_of_the_catalogue() {
-    let picked = index().pick("what does policy-002 say?", 500);
-    assert_eq!(picked.len(), 5);
-    assert!(picked.is_sorted());
-    assert!(picked.iter().any(|tool| table().0[*tool][0] == "fetch_policy_entry"));
-}
-
-#[test]
 fn a_question_about_nothing_gets_the_first_of_the_catalogue() {
     for question in ["", "the of and", "zzzz qqqq", "\u{0}\u{200b}"] {
         assert_eq!(index().pick(question, 350), [0, 1, 2], "{question:?}");
@@ -120,7 +105,8 @@ fn every_part_of_a_tool_is_found_and_a_name_counts_most() {
 fn a_hostile_tool_stays_within_limits() {
     let words: String = (0..200_000).map(|at| format!("word{at}x ")).collect();
     let mut deep = json!({ "properties": { "bottom": {} } });
-    for _ in 0..100 {
+    // As deep as JSON can be read.
+    for _ in 0..contract::MAX_VALUE_DEPTH / 2 {
         deep = json!({ "properties": { "level": deep } });
     }
     let wide: serde_json::Map<_, _> = (0..5_000).map(|at| (format!("p{at}"), json!({}))).collect();
@@ -128,7 +114,7 @@ fn a_hostile_tool_stays_within_limits() {
     let index = ToolIndex::new([entry("hostile", &words, &wide, 10)]);
     assert!(index.postings.len() <= MAX_TERMS_PER_TOOL);
     let index = ToolIndex::new([entry("deep", "", &deep, 10)]);
-    assert!(index.postings.contains_key("level") && !index.postings.contains_key("bottom"));
+    assert!(index.postings.contains_key("level") && index.postings.contains_key("bottom"));
     let started = Instant::now();
     index.pick(&"level-1 ".repeat(1_000_000), 5);
     assert!(started.elapsed() < Duration::from_secs(2));

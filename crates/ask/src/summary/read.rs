@@ -1,11 +1,10 @@
 //! The strict reading of a summary that a model wrote.
 
-use contract::json;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{DroppedBullet, MAX_BULLETS, MAX_OTHERS};
-use crate::quotation::DraftBullet;
+use crate::{quotation::DraftBullet, strict_json};
 
 /// A summary as a model wrote it. Nothing in it is delivered.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,26 +21,14 @@ pub struct SummaryDraft {
 
 /// The form of a summary. A list that may be left out may be null too.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenSummary {
-    #[serde(rename = "type")]
-    _type: SummaryType,
-    bullets: Vec<Value>,
-    risks: Option<Vec<Value>>,
-    recommendations: Option<Vec<Value>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SummaryType {
-    Summary,
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum WrittenSummary {
+    Summary { bullets: Vec<Value>, risks: Option<Vec<Value>>, recommendations: Option<Vec<Value>> },
 }
 
 /// Reads a text that is a summary and nothing else. One bad bullet among good ones is a bullet less.
 pub fn read(text: &str) -> Result<SummaryDraft, String> {
-    let value = json::parse(text.as_bytes())
-        .map_err(|error| format!("it is not exactly one JSON object: {error}"))?;
-    let written: WrittenSummary = object(value)?;
+    let WrittenSummary::Summary { bullets, risks, recommendations } = strict_json::read(text)?;
     let mut malformed = Vec::new();
     let mut list = |name: &str, entries: Vec<Value>, most: usize| {
         if entries.len() > most {
@@ -50,7 +37,7 @@ pub fn read(text: &str) -> Result<SummaryDraft, String> {
         let mut good = Vec::with_capacity(entries.len());
         for entry in entries {
             let claim = entry.get("claim").and_then(Value::as_str).unwrap_or_default().to_owned();
-            match object(entry) {
+            match strict_json::object(entry) {
                 Ok(bullet) => good.push(bullet),
                 Err(why) => {
                     let reason = format!("an entry of `{name}` is no bullet: {why}");
@@ -60,23 +47,14 @@ pub fn read(text: &str) -> Result<SummaryDraft, String> {
         }
         Ok(good)
     };
-    let bullets: Vec<DraftBullet> = list("bullets", written.bullets, MAX_BULLETS)?;
-    let risks = list("risks", written.risks.unwrap_or_default(), MAX_OTHERS)?;
-    let recommendations = written.recommendations.unwrap_or_default();
-    let recommendations = list("recommendations", recommendations, MAX_OTHERS)?;
+    let bullets: Vec<DraftBullet> = list("bullets", bullets, MAX_BULLETS)?;
+    let risks = list("risks", risks.unwrap_or_default(), MAX_OTHERS)?;
+    let recommendations = list("recommendations", recommendations.unwrap_or_default(), MAX_OTHERS)?;
     if bullets.is_empty() {
         let why = malformed.into_iter().next().map_or("it has no bullets".into(), |one| one.reason);
         return Err(why);
     }
     Ok(SummaryDraft { bullets, risks, recommendations, malformed })
-}
-
-/// An object of this form; serde would also take a list of its fields.
-fn object<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    if !value.is_object() {
-        return Err(format!("it must be an object and is of type {}", json::kind(&value)));
-    }
-    serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

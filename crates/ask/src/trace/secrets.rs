@@ -1,12 +1,12 @@
 //! The filter that keeps secrets out of traces.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 use serde_json::Value;
 
 /// The text in the place of a secret.
-const HIDDEN: &str = "[redacted]";
+const HIDDEN: &str = gate::secrets::REDACTED;
 
 /// Keys of services, tokens, private keys, and whatever is called a password. The last group is what is hidden;
 /// the whole where there is none.
@@ -27,60 +27,53 @@ const PATTERNS: &[&str] = &[
     r"://[^/\s:@]*:([^/\s:@]+)@",
 ];
 
-/// All patterns at once, because a text mostly has none of them, and each.
-static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
-    let read = |pattern: &&str| Regex::new(pattern).expect("these patterns are tested");
-    let all = RegexSet::new(PATTERNS).expect("these patterns are tested");
-    (all, PATTERNS.iter().map(read).collect())
+static COMPILED: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| PATTERNS.iter().map(|pattern| compiled(pattern)).collect());
+
+/// The name of a field that holds a secret, without its marks.
+static SECRET_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        "(?i)(?:password|passwd|secret|token|(?:api|private|access)key|credentials?)$\
+         |^(?:pwd|authorization|cookie)$",
+    )
 });
 
-/// Takes secrets out of what is written down.
-#[derive(Debug, Default)]
-pub struct SecretFilter {
-    /// Secrets that are known.
-    known: Vec<String>,
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("these patterns are tested")
 }
 
-impl SecretFilter {
-    /// A filter of what looks like a secret, and of these.
-    pub fn new(known: impl IntoIterator<Item = String>) -> Self {
-        // What is as short as a word would tear holes into everything.
-        let known = known.into_iter().map(|secret| secret.trim().to_owned());
-        Self { known: known.filter(|secret| secret.len() >= 8).collect() }
-    }
+/// Takes out of every text of a value what is known to be a secret, and what looks like one.
+pub(super) fn hide(value: &mut Value) {
+    gate::secrets::redact_value(value);
+    hide_likely(value);
+}
 
-    /// Takes them out of every text of a value.
-    pub fn hide(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.hide_in(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide(item)),
-            Value::Object(fields) => {
-                for (name, field) in fields {
-                    match field {
-                        Value::String(text) if !text.is_empty() && names_a_secret(name) => {
-                            *text = HIDDEN.into();
-                        }
-                        field => self.hide(field),
+fn hide_likely(value: &mut Value) {
+    match value {
+        Value::String(text) => hide_in(text),
+        Value::Array(items) => items.iter_mut().for_each(hide_likely),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text) if !text.is_empty() && names_a_secret(name) => {
+                        *text = HIDDEN.into();
                     }
+                    field => hide_likely(field),
                 }
             }
-            _ => {}
         }
+        _ => {}
     }
+}
 
-    fn hide_in(&self, text: &mut String) {
-        for secret in &self.known {
-            if text.contains(secret) {
-                *text = text.replace(secret, HIDDEN);
-            }
-        }
-        let (all, each) = &*COMPILED;
-        for number in &all.matches(text) {
-            let hidden = each[number].replace_all(text, |found: &regex::Captures<'_>| {
-                let secret = found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str());
-                found[0].replace(secret, HIDDEN)
-            });
-            *text = hidden.into_owned();
+fn hide_in(text: &mut String) {
+    for pattern in &*COMPILED {
+        let hidden = pattern.replace_all(text, |found: &regex::Captures<'_>| {
+            let secret = found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str());
+            found[0].replace(secret, HIDDEN)
+        });
+        if let Cow::Owned(hidden) = hidden {
+            *text = hidden;
         }
     }
 }
@@ -88,20 +81,7 @@ impl SecretFilter {
 /// True if a field of this name holds a secret.
 fn names_a_secret(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    let plain = plain.to_ascii_lowercase();
-    let ends = [
-        "password",
-        "passwd",
-        "secret",
-        "token",
-        "apikey",
-        "privatekey",
-        "accesskey",
-        "credential",
-        "credentials",
-    ];
-    ends.iter().any(|end| plain.ends_with(end))
-        || matches!(&*plain, "pwd" | "authorization" | "cookie")
+    SECRET_NAME.is_match(&plain)
 }
 
 #[cfg(test)]
@@ -113,17 +93,17 @@ mod tests {
     #[test]
     fn fields_with_telling_names_are_hidden() {
         let mut value = json!({ "user": "ada", "Password": "hunter", "client_secret": "x", "n": [{ "apiKey": "k" }], "token": 5, "max_tokens": 7, "tokens": "many" });
-        SecretFilter::default().hide(&mut value);
+        hide(&mut value);
         let expected = json!({ "user": "ada", "Password": "[redacted]", "client_secret": "[redacted]", "n": [{ "apiKey": "[redacted]" }], "token": 5, "max_tokens": 7, "tokens": "many" });
         assert_eq!(value, expected);
     }
 
     #[test]
     fn secrets_are_taken_out_and_nothing_else_is() {
-        let secrets = SecretFilter::new(["my own key 123".to_owned(), "a".to_owned()]);
+        gate::secrets::hide(["my own key 123", "a"]);
         let check = |text: &str, expected: &str| {
             let mut value = json!({ "a": [text] });
-            secrets.hide(&mut value);
+            hide(&mut value);
             assert_eq!(value["a"][0], expected);
         };
         check("with sk-proj-abcdefghijklmnop.", "with [redacted].");

@@ -58,12 +58,9 @@ fn lists_the_required_fields_that_the_question_does_not_give() {
 async fn a_question_back_is_written_from_the_contract() {
     let tool = "mcp-policy-kb.fetch_policy_entry";
     let words = "Your session expired, see https://evil.example/login";
-    let fixture = Fixture::replying(&[
-        &json!({ "type": "final_answer", "tool": tool, "answer": words, "needs_more_info": true })
-            .to_string(),
-        &json!({ "type": "final_answer", "answer": words, "needs_more_info": true }).to_string(),
-    ])
-    .await;
+    let asks =
+        json!({ "type": "final_answer", "tool": tool, "answer": words, "needs_more_info": true });
+    let fixture = Fixture::replying(&[&asks.to_string()]).await;
     let (response, _) = fixture.ask("fetch the policy").await;
     let text = format!("To call `{tool}`, say in the question:\n- policy_id");
     let plan =
@@ -72,13 +69,5 @@ async fn a_question_back_is_written_from_the_contract() {
         response,
         json!({ "type": "final_answer", "answer": text, "needs_more_info": true, "plan": plan })
     );
-    let (response, _) = fixture.ask("fetch the policy").await;
-    let text = response["answer"].as_str().unwrap();
-    assert!(
-        text.starts_with("No tool fits the question as it is.") && text.contains(tool),
-        "{text}"
-    );
-    // No word of the model is shown.
-    assert!(!response.to_string().contains("evil"), "{response}");
     assert_eq!(fixture.call_count(), 0);
 }

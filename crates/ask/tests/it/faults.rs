@@ -86,19 +86,6 @@ async fn endpoints_that_fail_end_the_run_with_a_reason() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_not_there_is_told() {
-    let mut setup = Setup::replying(&[FETCH]).await;
-    setup.llm.base_url = Some("http://127.0.0.1:1/v1".into());
-    let (response, _) = setup.build().ask(QUESTION).await;
-    assert_eq!(response["code"], "model_error");
-    has(&response, "reason", "could not be reached");
-    let mut setup = Setup::replying(&[FETCH]).await;
-    setup.llm.base_url = None;
-    let (response, outcome) = setup.build().ask(QUESTION).await;
-    assert_eq!((&response["code"], outcome.response.http_status()), (&json!("no_model"), 503));
-}
-
-#[tokio::test]
 async fn replies_without_an_end_are_cut_off() {
     let event = json!({ "choices": [{ "delta": { "content": "{\"type\": ".repeat(100) } }] });
     let event = format!("data: {event}\n\n").into_bytes();

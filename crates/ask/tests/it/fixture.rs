@@ -176,13 +176,10 @@ impl Setup {
         }
         let (any, doc) = (json!({ "type": "object" }), texts(&["doc_id"]));
         let echo: MakeResult = Arc::new(Value::clone);
-        let missing: MakeResult =
-            Arc::new(|input| json!({ "doc_id": input["doc_id"], "content": "NOT_FOUND" }));
-        let found = texts(&["doc_id", "content"]);
         let tools = [
             (policy, &self.result),
             (contract("mcp-policy-kb.search_policy_kb", "read", &search, &any), &echo),
-            (contract("mcp-sharepoint.fetch_sharepoint_doc", "read", &doc, &found), &missing),
+            (contract("mcp-sharepoint.fetch_sharepoint_doc", "read", &doc, &any), &echo),
             (contract("mcp-sharepoint.delete_sharepoint_doc", "write", &doc, &any), &echo),
             (contract("mcp-sharepoint.append_note", "append", &doc, &any), &echo),
         ];
@@ -199,16 +196,19 @@ impl Setup {
         let gate = Arc::new(Gate::new(GateParts {
             catalogue: self.catalogue(&calls),
             store: Arc::new(Sqlite::open(&path.join("toolgate.db"), Durability::Process).unwrap()),
-            blobs: Arc::new(LocalBlobs::open(path, Durability::Process).unwrap()),
+            blobs: Arc::new(
+                LocalBlobs::open(path, &[path.join("work")], Durability::Process).unwrap(),
+            ),
             journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
             clock: Arc::new(SystemClock),
             max_concurrency: 64,
+            callers: Vec::new(),
             ceilings: Limits::default_ceilings(),
             approvals: gate::approvals::ApprovalSettings::default(),
             quarantine: gate::quarantine::QuarantineSettings::default(),
         }));
         let model = llm::Model::new(&self.llm).unwrap();
-        let ask = Ask::new(gate.clone(), model, self.settings).with_model_name(self.llm.model);
+        let ask = Ask::new(gate.clone(), model, self.settings);
         Fixture { ask, gate, calls, model: self.model, folder }
     }
 }

@@ -1,6 +1,6 @@
 //! Plans with something wrong in them, by the thousand.
 
-use ask::{AskRequest, Plan, candidates::Candidates, plan};
+use ask::AskRequest;
 use proptest::{
     prelude::*,
     sample::{Index, select},
@@ -85,13 +85,7 @@ fn plans() -> impl Strategy<Value = Value> {
     );
     let answer = prop_oneof![Just(json!("Which policy do you mean?")), value()];
     let back = (answer, any::<bool>(), prop::option::of(select(TOOLS))).prop_map(
-        |(answer, needs_more_info, tool)| {
-            let mut plan = json!({ "type": "final_answer", "answer": answer, "needs_more_info": needs_more_info });
-            if let Some(tool) = tool {
-                plan["tool"] = json!(tool);
-            }
-            plan
-        },
+        |(answer, more, tool)| json!({ "type": "final_answer", "answer": answer, "needs_more_info": more, "tool": tool }),
     );
     let extra = select(&["answer", "needs_more_info", "approval_id", "tools", "x"][..]);
     let removed = prop::option::weighted(0.2, select(&["type", "server", "tool", "args"][..]));
@@ -149,40 +143,12 @@ fn is_fair(tool: &str, args: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn ten_thousand_mutated_plans_reach_nothing_that_they_should_not() {
-    let fixture = Fixture::replying(&[""]).await;
-    let candidates = Candidates::new(fixture.gate.catalogue_owned(), &[]);
-    let (mut passed, mut asked_back) = (0, 0);
-    for text in generated(10_000) {
-        match plan::read(&text) {
-            Ok(Plan::CallTool(call)) => {
-                if let Ok(candidate) = plan::check(&call, &candidates, Some(QUESTION)) {
-                    let contract = &candidate.tool.contract;
-                    assert!(is_fair(&contract.name, &Value::Object(call.args)), "{text}");
-                    assert!(!contract.effects.changes_the_world(), "{text}");
-                    passed += 1;
-                }
-            }
-            Ok(Plan::FinalAnswer { tool, .. }) => {
-                if let Ok(text) = plan::clarify(tool.as_deref(), &candidates, QUESTION) {
-                    assert!(!text.contains("DROP") && !text.contains("169.254"), "{text}");
-                    asked_back += 1;
-                }
-            }
-            Err(_) => {}
-        }
-    }
-    // The test is about something: many pass, and most do not.
-    assert!((100..5_000).contains(&passed) && asked_back > 10, "{passed} {asked_back}");
-}
-
-#[tokio::test]
 async fn whole_runs_of_mutated_plans_make_one_call_at_most() {
     // A run asks at most four times: a plan and a summary, each with one repair.
-    let texts = generated(4_000);
+    let texts = generated(6_000);
     let fixture = Fixture::replying(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let (mut called, mut blocked) = (0, 0);
-    for number in 0..1_000 {
+    let (mut called, mut blocked, mut asked_back) = (0, 0, 0);
+    for number in 0..1_500 {
         let before = fixture.call_count();
         let asked = AskRequest { summarize: Some(number % 2 == 0), ..request(QUESTION) };
         let (response, _) = fixture.run(asked).await;
@@ -190,9 +156,13 @@ async fn whole_runs_of_mutated_plans_make_one_call_at_most() {
         assert!(made <= 1, "{response}");
         match response["type"].as_str().unwrap() {
             "tool_result" => called += 1,
-            "blocked" | "final_answer" => {
-                blocked += 1;
+            kind @ ("blocked" | "final_answer") => {
                 assert_eq!(made, 0, "{response}");
+                // Of what the model made up nothing is asked back.
+                let text = response["answer"].as_str().unwrap_or_default();
+                assert!(!text.contains("DROP") && !text.contains("169.254"), "{text}");
+                asked_back += usize::from(kind == "final_answer");
+                blocked += 1;
             }
             other => panic!("{other}"),
         }
@@ -200,5 +170,6 @@ async fn whole_runs_of_mutated_plans_make_one_call_at_most() {
     for (tool, args) in fixture.calls.lock().unwrap().iter() {
         assert!(is_fair(tool, args), "{tool} {args}");
     }
-    assert!(called > 20 && blocked > 300, "{called} {blocked}");
+    // The test is about something: many pass, and most do not.
+    assert!(called > 20 && blocked > 300 && asked_back > 10, "{called} {blocked} {asked_back}");
 }

@@ -1,5 +1,6 @@
 //! The reference page: every tool, in Markdown.
 
+mod contained;
 mod rows;
 mod words;
 
@@ -12,11 +13,12 @@ use serde_json::{Value, json};
 
 use super::{CALL_CODES, output};
 use crate::{ApprovalRequirement, Contract, Example, LargeOutput, codes};
+use contained::contained;
 pub use rows::{Row, rows};
 use words::{cell, code};
 
 /// The page for these tools, by toolset and name; those that are not served are left
-/// out. Descriptions are Markdown already and stand as they are.
+/// out. Descriptions are Markdown already.
 pub fn reference(contracts: &[&Contract]) -> String {
     let contracts = super::served(contracts.iter().copied());
     let mut toolsets: BTreeMap<&str, Vec<&Contract>> = BTreeMap::new();
@@ -108,9 +110,9 @@ impl ReferencePage {
     fn tool(&mut self, contract: &Contract) {
         self.block(&format!("### {}", code(&contract.name)));
         if let Some(title) = &contract.title {
-            self.block(&format!("**{title}**"));
+            self.block(&format!("**{}**", contained(&one_line(title))));
         }
-        self.block(contract.description.trim());
+        self.block(&contained(contract.description.trim()));
         self.facts(contract);
         self.block("**Input**");
         self.rows(&rows(&contract.input_schema, "the input"), "The tool takes no arguments.");
@@ -201,9 +203,9 @@ impl ReferencePage {
             self.block("**Examples**");
         }
         for example in shown {
-            self.block(&format!("*{}*", one_line(&example.title)));
+            self.block(&format!("*{}*", contained(&one_line(&example.title))));
             if let Some(notes) = &example.notes {
-                self.block(notes.trim());
+                self.block(&contained(notes.trim()));
             }
             self.json("Input:", &json!(example.input));
             if let Some(output) = &example.output {

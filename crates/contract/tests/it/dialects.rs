@@ -1,10 +1,12 @@
 //! The parts of the JSON Schema Test Suite for older dialects, judged by schemas of other people
 //! and by what clients are shown of them. `suite.rs` says where the suite comes from.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 use contract::{Dialect, Schema, translation};
 use serde_json::Value;
+
+use crate::suite::groups;
 
 /// The folders, and the dialect of each.
 const FOLDERS: [(&str, Dialect); 4] = [
@@ -55,7 +57,9 @@ fn every_dialect_means_what_the_suite_says_and_its_projection_means_the_same() {
     let mut run = Run::default();
     for (folder, dialect) in FOLDERS {
         for part in PARTS {
-            run.folder(&Path::new(&suite).join(folder).join(part), dialect);
+            for (file, group) in groups(&Path::new(&suite).join(folder).join(part)) {
+                run.group(&file, &group, dialect);
+            }
         }
     }
     assert!(run.cases >= MIN_CASES, "only {} cases in {suite}", run.cases);
@@ -80,20 +84,6 @@ struct Run {
 }
 
 impl Run {
-    fn folder(&mut self, folder: &Path, dialect: Dialect) {
-        let files: BTreeSet<_> = fs::read_dir(folder)
-            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-            .collect();
-        for path in files {
-            let groups: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            for group in groups.as_array().unwrap() {
-                self.group(path.file_name().unwrap().to_str().unwrap(), group, dialect);
-            }
-        }
-    }
-
     fn group(&mut self, file: &str, group: &Value, dialect: Dialect) {
         let name = group["description"].as_str().unwrap();
         let whole = format!("{} {file}: {name}", dialect.word());

@@ -12,14 +12,15 @@ const _: () = assert!(GROUPS <= 64, "each has a bit");
 /// The group of what readers write below a page.
 pub(super) const COMMENTS: u64 = bits(&["comment"]);
 
-/// Words that mean about the same, a group a line. Those of up to four letters must stand alone.
+/// Words that mean about the same, a group a line. Those of up to four letters must stand alone, and so must those of
+/// comments: `commentary` and `correspondent` are none.
 const TABLE: &[&str] = &[
     "article story artikel",
     "content inhalt contenu conteudo contenido",
     "body text copy prose richtext rte markdown",
     "post entry blog beitrag",
     "main primary page",
-    "comment disqus reply replies kommentar respond",
+    "comment commentlist commentbody usercomment disqus reply replies kommentar kommentare respond",
     "message thread topic forum cooked usertext posting",
     "sidebar side rail aside secondary complementary column-right",
     "footer foot colophon bottom fat-footer",
@@ -107,7 +108,9 @@ fn in_text(text: &str) -> u64 {
     // Longer names are made by machines.
     let text = text.get(..512).unwrap_or(text);
     let bytes = text.as_bytes();
-    WORDS.groups(text, |found| found.len() > 4 || stands_alone(bytes, found.start(), found.end()))
+    WORDS.groups(text, |group, found| {
+        (found.len() > 4 && group != COMMENTS) || stands_alone(bytes, found.start(), found.end())
+    })
 }
 
 /// True if a word is not a part of a longer one; `postBody` are two.
@@ -124,7 +127,7 @@ fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::in_text;
+    use super::{COMMENTS, in_text};
 
     #[test]
     fn short_words_stand_alone() {
@@ -132,5 +135,9 @@ mod tests {
         assert_ne!(in_text("ad-slot"), 0);
         assert_ne!(in_text("postBody"), 0);
         assert_eq!(in_text("compost"), 0);
+        assert_eq!(in_text("commentary correspondent") & COMMENTS, 0);
+        for name in ["comment", "commentList", "post-comments", "comment_body", "CommentBody"] {
+            assert_ne!(in_text(name) & COMMENTS, 0, "{name}");
+        }
     }
 }

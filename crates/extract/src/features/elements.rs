@@ -12,9 +12,6 @@ use crate::{
     dom::{DomTree, NodeData, NodeId, Tag, WalkStep},
 };
 
-/// A block of so many words with few links is running text.
-pub(super) const LONG_WORDS: u32 = 12;
-
 /// Sums over all blocks in an element.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ElementSums {
@@ -73,10 +70,6 @@ pub(super) fn ratio(part: u32, whole: u32) -> f32 {
     if whole == 0 { 0.0 } else { part as f32 / whole as f32 }
 }
 
-pub(super) fn is_long(block: &PageBlock) -> bool {
-    block.words >= LONG_WORDS && block.link_chars * 3 < block.chars
-}
-
 pub(super) fn gather(tree: &DomTree, blocks: &[PageBlock], looks: &[TextStats]) -> ElementTable {
     let count = tree.nodes.len();
     let mut elements = ElementTable {
@@ -89,7 +82,7 @@ pub(super) fn gather(tree: &DomTree, blocks: &[PageBlock], looks: &[TextStats]) 
     };
     for (block, look) in blocks.iter().zip(looks) {
         let tag = tree.tag(block.node);
-        let long = is_long(block);
+        let long = block.is_long();
         elements.sums[block.node.index()].add(&ElementSums {
             blocks: 1,
             chars: block.chars,

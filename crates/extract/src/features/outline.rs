@@ -177,7 +177,7 @@ impl PageOutline {
                 sums.chars += block.chars;
                 sums.words += block.words;
                 sums.link_chars += block.link_chars;
-                if super::elements::is_long(block) {
+                if block.is_long() {
                     sums.long_chars += block.chars;
                 }
                 self.money[place] += u32::from(look.has_money);

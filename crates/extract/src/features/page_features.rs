@@ -61,7 +61,6 @@ pub(super) fn look(
 ) -> PageFeatures {
     let all = elements.sums[NodeId::DOCUMENT.index()];
     let heading = blocks.iter().position(|block| tree.tag(block.node) == Tag::H1);
-    let is_long = |block: &PageBlock| super::elements::is_long(block);
     let mut values = vec![
         (all.blocks as f32).ln_1p(),
         (all.words as f32).ln_1p(),
@@ -92,8 +91,8 @@ pub(super) fn look(
         description: in_order(head.description.iter().flat_map(|text| marks(text))),
         chars: all.chars,
         long_chars: all.long_chars,
-        first_long: blocks.iter().position(is_long),
-        last_long: blocks.iter().rposition(is_long),
+        first_long: blocks.iter().position(PageBlock::is_long),
+        last_long: blocks.iter().rposition(PageBlock::is_long),
         heading,
     }
 }
@@ -160,7 +159,7 @@ fn counts(tree: &DomTree, elements: &ElementTable) -> [f32; 10] {
 fn shares(tree: &DomTree, blocks: &[PageBlock], elements: &ElementTable) -> [f32; 8] {
     let (mut named, mut alone, mut all) = ([0_u32; 5], 0_u32, 0_u32);
     let (mut in_main, mut in_article) = (0_u32, 0_u32);
-    for block in blocks.iter().filter(|block| super::elements::is_long(block)) {
+    for block in blocks.iter().filter(|block| block.is_long()) {
         let (mut bits, mut crowded) = (0_u64, false);
         let (mut main, mut article) = (false, false);
         for id in std::iter::once(block.node).chain(tree.ancestors(block.node)).take(super::FAR) {

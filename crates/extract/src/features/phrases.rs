@@ -26,7 +26,7 @@ pub(super) fn of(text: &str) -> u64 {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    PHRASES.groups(&text[..end], |_| true)
+    PHRASES.groups(&text[..end], |_, _| true)
 }
 
 #[cfg(test)]

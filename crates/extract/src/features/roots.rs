@@ -1,6 +1,6 @@
 //! Finds the elements that seem to hold all of the content, by several rules of thumb.
 
-use super::elements::{ElementTable, is_long};
+use super::elements::ElementTable;
 use crate::{
     blocks::PageBlock,
     dom::{DomTree, Element, NodeId, Tag},
@@ -29,7 +29,7 @@ fn weigh(tree: &DomTree, blocks: &[PageBlock], elements: &ElementTable) -> Vec<f
     for block in blocks {
         let chars = block.chars as f32;
         let plain = (block.chars - block.link_chars.min(block.chars)) as f32;
-        let own = if is_long(block) { chars } else { 0.3 * plain + 0.05 * chars };
+        let own = if block.is_long() { chars } else { 0.3 * plain + 0.05 * chars };
         let chain = || std::iter::once(block.node).chain(tree.ancestors(block.node));
         let outside = chain().any(|id| {
             tree.element(id).is_some_and(|element| {

@@ -2,7 +2,7 @@
 
 use super::{
     BlockSurroundings, FAR, LEVELS, PrecedingBlocks, element_names,
-    elements::{self, ElementTable, ratio},
+    elements::{ElementTable, ratio},
     outline::PageOutline,
     page_features::{self, PageFeatures},
     patterns::BlockPatterns,
@@ -143,8 +143,10 @@ impl RowWriter<'_> {
         for id in std::iter::once(block.node).chain(self.tree.ancestors(block.node)).take(FAR) {
             let Some(element) = self.tree.element(id) else { continue };
             apart.margin |= tags::is_margin(element);
-            if !matches!(element.tag, Tag::Body | Tag::Html) {
-                apart.comments |= self.elements.names[id.index()] & element_names::COMMENTS != 0;
+            if !matches!(element.tag, Tag::Body | Tag::Html)
+                && self.elements.names[id.index()] & element_names::COMMENTS != 0
+            {
+                apart.comments = Some(self.tree.node(id).parent);
             }
         }
         apart
@@ -388,7 +390,7 @@ impl RowWriter<'_> {
                     chars += block.chars;
                     words += block.words;
                     links += block.link_chars;
-                    long += u32::from(elements::is_long(block));
+                    long += u32::from(block.is_long());
                 }
                 let count = u32::try_from(around.len()).unwrap_or(0);
                 row.extend([ratio(words, count), ratio(links, chars), ratio(long, count)]);

@@ -33,8 +33,9 @@ impl WordGroups {
     }
 
     /// The groups whose words a text has, a bit each, as far as a rule takes them.
-    pub(super) fn groups(&self, text: &str, takes: impl Fn(&Match) -> bool) -> u64 {
-        let found = self.automaton.find_overlapping_iter(text).filter(takes);
-        found.fold(0, |bits, found| bits | 1 << self.groups[found.pattern().as_usize()])
+    pub(super) fn groups(&self, text: &str, takes: impl Fn(u64, &Match) -> bool) -> u64 {
+        let group = |found: &Match| 1 << self.groups[found.pattern().as_usize()];
+        let found = self.automaton.find_overlapping_iter(text);
+        found.filter(|found| takes(group(found), found)).fold(0, |bits, found| bits | group(&found))
     }
 }

@@ -13,8 +13,22 @@ const MAX_CHARACTERS: usize = 120;
 /// The most names in one.
 const MAX_NAMES: usize = 8;
 
+/// Words that stand where a name is looked for, and are none.
+const NO_NAMES: &str = include_str!("../../words/no_names.txt");
+
 /// Words before a name.
 const BEFORE: &[&str] = &[
+    "view all posts by",
+    "all posts by",
+    "more posts by",
+    "posts by",
+    "read more about",
+    "about the author",
+    "this post was written by",
+    "this article was written by",
+    "alle beiträge von",
+    "beitrag von",
+    "artikel von",
     "written by",
     "posted by",
     "published by",
@@ -180,7 +194,7 @@ fn of_elements(source: &MetadataSource<'_>, title: Option<&str>) -> Option<Strin
             if !rule(element) || in_comments(source, id) {
                 return None;
             }
-            let text = tidy(&source.tree.text(id));
+            let text = source.shown_text(id);
             if text.is_empty() || text.chars().count() > MAX_CHARACTERS {
                 return None;
             }
@@ -331,20 +345,24 @@ fn clean(text: &str, title: Option<&str>) -> Option<String> {
         || text.contains("://")
         || title == Some(text.as_str())
         || BEFORE.iter().any(|words| words.eq_ignore_ascii_case(&text))
-        || [
-            "admin",
-            "administrator",
-            "unknown",
-            "guest",
-            "editor",
-            "staff",
-            "null",
-            "none",
-            "anonymous",
-            "webmaster",
-        ]
-        .contains(&text.to_lowercase().as_str());
+        || is_no_name(&text);
     (!is_none).then_some(text)
+}
+
+/// True if a text is made of words that are no name: `Log in`, `Log in Log in My account`.
+fn is_no_name(text: &str) -> bool {
+    let low = text.to_lowercase();
+    let mut rest = low.as_str();
+    while let Some(known) = NO_NAMES
+        .lines()
+        .filter(|known| {
+            rest.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        })
+        .max_by_key(|known| known.len())
+    {
+        rest = rest[known.len()..].trim_start();
+    }
+    rest.is_empty()
 }
 
 #[cfg(test)]
@@ -357,7 +375,18 @@ mod tests {
         assert_eq!(of("By Ada Lovelace").as_deref(), Some("Ada Lovelace"));
         assert_eq!(of("Written by:  Ada Lovelace | May 3").as_deref(), Some("Ada Lovelace"));
         assert_eq!(of("Von Ada Lovelace, 3. Mai 2020").as_deref(), Some("Ada Lovelace"));
-        assert_eq!(of("admin"), None);
+        assert_eq!(of("View all posts by Ada Lovelace").as_deref(), Some("Ada Lovelace"));
+        for none in [
+            "admin",
+            "Home",
+            "detail",
+            "View all posts by",
+            "Log In Log In My account",
+            "About the author",
+        ] {
+            assert_eq!(of(none), None, "{none}");
+        }
+        assert_eq!(of("Homer Contact").as_deref(), Some("Homer Contact"));
         assert_eq!(of("https://example.org/ada"), None);
         assert_eq!(of("Byron Katie").as_deref(), Some("Byron Katie"));
     }

@@ -174,7 +174,7 @@ fn of_elements(source: &MetadataSource<'_>) -> Option<PublicationTime> {
                 return None;
             }
             value(element).or_else(|| {
-                let text = super::tidy(&source.tree.text(id));
+                let text = source.shown_text(id);
                 (text.chars().count() <= 160)
                     .then(|| date::in_page(&text).map(PublicationTime::from))
                     .flatten()

@@ -13,6 +13,34 @@ const MAX_HEADINGS: usize = 20;
 const BETWEEN: [&str; 12] =
     [" | ", " - ", " – ", " — ", " :: ", " » ", " « ", " · ", " • ", " › ", " / ", " ~ "];
 
+/// Words that stand where a title is looked for, and are none.
+const NO_TITLES: &[&str] = &[
+    "home",
+    "homepage",
+    "home page",
+    "startseite",
+    "accueil",
+    "inicio",
+    "index",
+    "menu",
+    "navigation",
+    "search",
+    "detail",
+    "details",
+    "untitled",
+    "untitled document",
+    "document",
+    "quicklinks",
+    "quick links",
+    "trending",
+    "login",
+    "log in",
+];
+
+fn is_no_title(text: &str) -> bool {
+    NO_TITLES.contains(&text.to_lowercase().as_str())
+}
+
 pub(crate) fn find(source: &MetadataSource<'_>) -> Option<String> {
     let head = source.head;
     let headings = headings(source);
@@ -84,7 +112,9 @@ fn headings(source: &MetadataSource<'_>) -> Vec<String> {
                     .any(|id| source.tree.tag(id) == tag)
             })
             .map(|block| tidy(&block.text))
-            .filter(|text| (2..=MAX_CHARACTERS).contains(&text.chars().count()))
+            .filter(|text| {
+                (2..=MAX_CHARACTERS).contains(&text.chars().count()) && !is_no_title(text)
+            })
             .take(MAX_HEADINGS)
     };
     of(Tag::H1).chain(of(Tag::H2)).collect()
@@ -133,9 +163,9 @@ fn strip(text: &str, site: Option<&str>, heading: Option<&str>) -> String {
             !site.is_empty() && (part.contains(&site) || site.contains(&part))
         })
     };
-    let kept: Vec<_> = parts.iter().filter(|part| !is_site(part)).collect();
+    let kept: Vec<_> = parts.iter().filter(|part| !is_site(part) && !is_no_title(part)).collect();
     match kept.len() {
-        0 => parts[0].to_owned(),
+        0 => parts.iter().find(|part| !is_no_title(part)).unwrap_or(&parts[0]).to_string(),
         // Of what is left the longest is the title; the rest are drawers.
         _ if kept.len() == parts.len() => {
             let longest = kept.iter().max_by_key(|part| part.chars().count());

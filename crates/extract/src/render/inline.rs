@@ -1,5 +1,7 @@
 //! The text of one block with its links and its emphasis.
 
+use std::collections::HashSet;
+
 use url::Url;
 
 use crate::{
@@ -7,7 +9,13 @@ use crate::{
     dom::{DomTree, NodeData, NodeId, Tag, WalkStep},
 };
 
-pub(super) fn render(tree: &DomTree, block: &PageBlock, base: Option<&Url>) -> String {
+/// The text of a block, without the elements that are left out.
+pub(super) fn render(
+    tree: &DomTree,
+    block: &PageBlock,
+    skipped: &HashSet<NodeId>,
+    base: Option<&Url>,
+) -> String {
     let mut writer =
         InlineWriter { text: String::new(), blank: false, inside: false, open: Vec::new() };
     tree.walk(block.node, |step| {
@@ -19,7 +27,7 @@ pub(super) fn render(tree: &DomTree, block: &PageBlock, base: Option<&Url>) -> S
                 match &tree.node(id).data {
                     NodeData::Text(text) if writer.inside => writer.words(text),
                     NodeData::Element(element) => {
-                        if element.tag.is_never_shown() {
+                        if element.tag.is_never_shown() || skipped.contains(&id) {
                             return false;
                         }
                         writer.enter(tree, id, base);

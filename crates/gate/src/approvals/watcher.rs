@@ -26,7 +26,7 @@ pub(crate) async fn watch(gate: Arc<Gate>, jobs: Weak<Jobs>) {
             continue;
         }
         match look(&gate).await {
-            Ok(due) => due.jobs.into_iter().for_each(|id| jobs.resume(id)),
+            Ok(due) => due.jobs.into_iter().for_each(|job| jobs.resume(job)),
             Err(error) => tracing::warn!(%error, "approvals could not be looked after"),
         }
         jobs.let_go().await;

@@ -6,13 +6,15 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::runner::{self, JobRunner};
+use super::{
+    runner::{self, JobRunner},
+    waiting::WaitingJobs,
+};
 use crate::{
     Approval, Call, ClaimResult, Failure, Gate, IdempotencyClaim, Job, JobId, JobState, LiveJob,
-    StoreError, approvals, steps::find_tool,
+    QueuedJob, StoreError, approvals, shares::Share, steps::find_tool,
 };
 
 /// The time that a cancelled job may take until its canceller is told "still stopping".
@@ -32,7 +34,7 @@ pub struct JobsSettings {
 /// The queue of jobs.
 pub struct Jobs {
     gate: Arc<Gate>,
-    queue: mpsc::Sender<JobId>,
+    waiting: Arc<WaitingJobs>,
     runner: Arc<JobRunner>,
     settings: JobsSettings,
     /// True if another process is the server of the data folder.
@@ -58,11 +60,15 @@ impl Jobs {
     /// Starts the workers of a process that is not the server of its data folder: whatever
     /// waits there is the server's.
     pub fn visiting(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
-        let (queue, queued) = mpsc::channel(settings.max_queued.max(1));
-        let runner = JobRunner::new(gate.clone(), settings);
-        let jobs = Arc::new(Self { gate, queue, runner, settings, visiting: true });
-        jobs.begin_work(queued);
+        let jobs = Self::new(gate, settings, true);
+        jobs.begin_work();
         jobs
+    }
+
+    fn new(gate: Arc<Gate>, settings: JobsSettings, visiting: bool) -> Arc<Self> {
+        let waiting = WaitingJobs::new(settings.max_queued, &gate.callers);
+        let runner = JobRunner::new(gate.clone(), settings, waiting.clone());
+        Arc::new(Self { gate, waiting, runner, settings, visiting })
     }
 
     /// Starts the workers. Jobs that were queued when the last process ended are queued
@@ -80,26 +86,22 @@ impl Jobs {
         for approval in &recovered.cancelled {
             gate.write_down("approval_cancelled", approval);
         }
+        let jobs = Self::new(gate, settings, false);
         // There is room for every job that was accepted before, also where `max_queued` is smaller
         // by now.
-        let room = settings.max_queued.max(recovered.queued.len()).max(1);
-        let (queue, queued) = mpsc::channel(room);
-        let runner = JobRunner::new(gate.clone(), settings);
-        let jobs = Arc::new(Self { gate, queue, runner, settings, visiting: false });
-        for id in recovered.queued {
-            if let Ok(slot) = jobs.queue.try_reserve() {
-                jobs.enqueue(id, slot);
-            }
+        for job in recovered.queued {
+            let place = jobs.waiting.places.take(&job.caller);
+            jobs.enqueue(job, place);
         }
         for id in recovered.waiting {
             jobs.await_approval(id);
         }
-        jobs.begin_work(queued);
+        jobs.begin_work();
         Ok(jobs)
     }
 
-    fn begin_work(self: &Arc<Self>, queued: mpsc::Receiver<JobId>) {
-        tokio::spawn(runner::work(self.runner.clone(), queued));
+    fn begin_work(self: &Arc<Self>) {
+        tokio::spawn(runner::work(self.runner.clone()));
         tokio::spawn(approvals::watch(self.gate.clone(), Arc::downgrade(self)));
     }
 
@@ -117,6 +119,12 @@ impl Jobs {
             return Err(Box::new(Failure::queue_full(self.settings.max_queued)));
         }
         let now = self.gate.clock.now();
+        let pending = serde_json::value::to_raw_value(&call.input).ok();
+        // Arguments that take long to check are kept once they are checked.
+        let bytes = pending.as_ref().map_or(0, |input| input.get().len()) as u64;
+        let matches = tool.input.has_secrets()
+            && !tool.input.is_heavy(bytes)
+            && tool.input.is_valid(&call.input);
         let job = Job {
             id: JobId::new(now),
             tool: call.tool,
@@ -128,12 +136,12 @@ impl Jobs {
             finished_at: None,
             error_code: None,
             summary: None,
-            input: tool.to_keep(&call.input),
+            input: tool.to_keep(&call.input, matches),
             artifacts: Vec::new(),
             result: None,
             approval_id: call.approval,
             released: None,
-            pending: serde_json::value::to_raw_value(&call.input).ok(),
+            pending,
             error_message: None,
             http_status: 200,
             limits: call.limits,
@@ -162,21 +170,24 @@ impl Jobs {
         job: Job,
         claim: Option<IdempotencyClaim>,
     ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
-        let full = |_| Box::new(Failure::queue_full(self.settings.max_queued));
-        let slot = self.queue.try_reserve().map_err(full)?;
+        let place = self.waiting.places.try_take(&job.caller);
+        let place = place.ok_or_else(|| match self.gate.callers.len() {
+            0 | 1 => Failure::queue_full(self.settings.max_queued),
+            _ => Failure::queue_share_full(self.settings.max_queued),
+        })?;
+        let queued = QueuedJob { id: job.id.clone(), caller: job.caller.clone() };
         match claim {
             None => {
-                let saved = self.gate.store.save(job.clone()).await;
+                let saved = self.gate.store.save(job).await;
                 saved.map_err(|error| Box::new(Failure::unavailable(&error)))?;
             }
             Some(claim) => {
-                if let Some(known) = self.claim(claim, job.clone()).await? {
+                if let Some(known) = self.claim(claim, job).await? {
                     return Ok(known);
                 }
             }
         }
-        let id = job.id;
-        Ok((id.clone(), self.enqueue(id, slot)))
+        Ok((queued.id.clone(), self.enqueue(queued, place)))
     }
 
     /// The job that an earlier submission with the same key made.
@@ -201,27 +212,27 @@ impl Jobs {
         }
     }
 
-    fn enqueue(&self, id: JobId, slot: mpsc::Permit<'_, JobId>) -> Arc<LiveJob> {
-        let live = LiveJob::new(id.clone(), CancellationToken::new());
+    fn enqueue(&self, job: QueuedJob, place: Share) -> Arc<LiveJob> {
+        let live = LiveJob::new(job.id.clone(), CancellationToken::new());
         live.state(JobState::Queued);
         self.gate.live.insert(live.clone());
         self.count_in(&live);
-        slot.send(id);
+        self.waiting.push(&job.caller, job.id, place);
         live
     }
 
     /// A job whose approval was decided goes on. A visitor takes only its own.
-    pub(crate) fn resume(&self, id: JobId) {
-        let live = match self.gate.live.get(&id) {
+    pub(crate) fn resume(&self, job: QueuedJob) {
+        let live = match self.gate.live.get(&job.id) {
             Some(live) => live,
             None if self.visiting => return,
-            None => self.await_approval(id.clone()),
+            None => self.await_approval(job.id.clone()),
         };
         // Where the queue is full the job goes on waiting, and is resumed at a later look.
-        let Ok(slot) = self.queue.try_reserve() else { return };
+        let Some(place) = self.waiting.places.try_take(&job.caller) else { return };
         // One that was resumed already is in the queue until a worker has taken it.
         if live.awaits_approval() && self.count_in(&live) {
-            slot.send(id);
+            self.waiting.push(&job.caller, job.id, place);
         }
     }
 
@@ -269,8 +280,12 @@ impl Jobs {
 
     /// Waits for the answers to what a job asks: all that was ever replied, or why the job is
     /// given up.
-    pub async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
-        self.runner.answers(live).await
+    pub async fn answers(
+        &self,
+        live: &LiveJob,
+        caller: &str,
+    ) -> Result<Map<String, Value>, Box<Failure>> {
+        self.runner.answers(live, caller).await
     }
 
     /// The record says that a job which was answered runs again.

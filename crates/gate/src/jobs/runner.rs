@@ -7,12 +7,14 @@ use std::{
 
 use contract::codes;
 use serde_json::{Map, Value, value::RawValue};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::JobsSettings;
+use super::{
+    JobsSettings,
+    waiting::{WaitingJobs, Worker, Workers},
+};
 use crate::{
     Call, CallChannel, Caller, Door, Failure, Gate, InputCapabilities, InputRequests, Job, JobId,
-    JobState, LiveJob, Recording, RequestId,
+    JobState, LiveJob, Recording, RequestId, shares::Shares,
 };
 
 /// The time to wait before a job is started that could not be written down as running.
@@ -21,16 +23,15 @@ const START_AGAIN: Duration = Duration::from_secs(1);
 /// Runs the jobs of the queue.
 pub(super) struct JobRunner {
     gate: Arc<Gate>,
-    workers: Arc<Semaphore>,
+    workers: Workers,
     /// Places for jobs that wait for an answer: they take no worker.
-    waiting_room: Semaphore,
+    waiting_room: Arc<Shares>,
     input_timeout: Duration,
 }
 
 /// Gives every job of the queue a worker.
-pub(super) async fn work(runner: Arc<JobRunner>, mut queued: mpsc::Receiver<JobId>) {
-    while let Some(id) = queued.recv().await {
-        let Ok(worker) = runner.workers.clone().acquire_owned().await else { return };
+pub(super) async fn work(runner: Arc<JobRunner>) {
+    while let Some((id, worker)) = runner.workers.next().await {
         // What has not begun when the server stops is there when it starts again.
         if runner.gate.is_stopping() {
             return;
@@ -41,11 +42,16 @@ pub(super) async fn work(runner: Arc<JobRunner>, mut queued: mpsc::Receiver<JobI
 }
 
 impl JobRunner {
-    pub(super) fn new(gate: Arc<Gate>, settings: JobsSettings) -> Arc<Self> {
+    pub(super) fn new(
+        gate: Arc<Gate>,
+        settings: JobsSettings,
+        waiting: Arc<WaitingJobs>,
+    ) -> Arc<Self> {
+        let callers = &gate.callers;
         Arc::new(Self {
+            workers: Workers::new(settings.max_running, callers, waiting),
+            waiting_room: Shares::new(settings.max_queued, callers),
             gate,
-            workers: Arc::new(Semaphore::new(settings.max_running)),
-            waiting_room: Semaphore::new(settings.max_queued),
             input_timeout: settings.input_timeout,
         })
     }
@@ -57,7 +63,7 @@ impl JobRunner {
         }
     }
 
-    async fn run(&self, id: JobId, worker: OwnedSemaphorePermit) {
+    async fn run(&self, id: JobId, worker: Worker) {
         let gate = &self.gate;
         let Some(mut job) = self.begin(&id).await else {
             self.not_ours(&id).await;
@@ -70,20 +76,20 @@ impl JobRunner {
         let input = job.pending.take().map_or(Value::Null, |raw| value_of(&raw));
         let (mut replies, mut input_failure, mut worker) = (Map::new(), None, Some(worker));
         loop {
-            let outcome = gate.call(call(gate, &job, &input, replies, input_failure, &live)).await;
+            let outcome = gate.call(call(&job, &input, replies, input_failure, &live)).await;
             if !matches!(&outcome.result, Err(failure) if failure.questions.is_some()) {
                 return;
             }
             // Who waits for an answer keeps nobody else from working.
             drop(worker.take());
-            (replies, input_failure) = match self.answers(&live).await {
+            (replies, input_failure) = match self.answers(&live, &job.caller).await {
                 Ok(replies) => (replies, None),
                 Err(failure) => (Map::new(), Some(failure)),
             };
             // What is given up needs no worker to end.
             if input_failure.is_none() {
                 worker = tokio::select! {
-                    worker = self.workers.clone().acquire_owned() => worker.ok(),
+                    worker = self.workers.again(&job.caller) => worker,
                     () = live.stop().cancelled() => None,
                 };
                 self.go_on(&live).await;
@@ -140,10 +146,14 @@ impl JobRunner {
     }
 
     /// Waits for the answers; a job that gets none is given up.
-    pub(super) async fn answers(&self, live: &LiveJob) -> Result<Map<String, Value>, Box<Failure>> {
-        let input_failure = match self.waiting_room.try_acquire() {
-            Err(_) => Failure::busy(),
-            Ok(_place) => tokio::select! {
+    pub(super) async fn answers(
+        &self,
+        live: &LiveJob,
+        caller: &str,
+    ) -> Result<Map<String, Value>, Box<Failure>> {
+        let input_failure = match self.waiting_room.try_take(caller) {
+            None => Failure::busy(),
+            Some(_place) => tokio::select! {
                 replies = live.replies() => return Ok(replies),
                 () = live.stop().cancelled() => {
                     Failure::new(codes::CANCELLED, "the call was cancelled")
@@ -163,15 +173,13 @@ impl JobRunner {
 }
 
 fn call(
-    gate: &Gate,
     job: &Job,
     input: &Value,
     replies: Map<String, Value>,
     input_failure: Option<Box<Failure>>,
     live: &LiveJob,
 ) -> Call {
-    let request_id =
-        RequestId::given(&job.request_id).unwrap_or_else(|| RequestId::new(gate.clock.now()));
+    let request_id = RequestId::recorded(&job.request_id);
     let channel = CallChannel {
         replies,
         // Whoever waits for a job can be asked whatever it wants to know.

@@ -9,12 +9,18 @@ use contract::codes;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{CallRefusal, CallState, find::FoundTool};
-use crate::{Failure, Recording, Tool, live_jobs::JobHandle};
+use crate::{Failure, Recording, Tool, live_jobs::JobHandle, shares::Share};
 
 /// A call with a slot among those that run at once.
 pub(crate) struct AdmittedCall {
     tool: Arc<Tool>,
-    permit: OwnedSemaphorePermit,
+    slot: Slot,
+}
+
+/// A place among the calls that run at once, and its caller's share of them.
+pub(crate) struct Slot {
+    _permit: OwnedSemaphorePermit,
+    _share: Share,
 }
 
 impl AdmittedCall {
@@ -22,8 +28,8 @@ impl AdmittedCall {
         &self.tool
     }
 
-    pub(super) fn into_parts(self) -> (Arc<Tool>, OwnedSemaphorePermit) {
-        (self.tool, self.permit)
+    pub(super) fn into_parts(self) -> (Arc<Tool>, Slot) {
+        (self.tool, self.slot)
     }
 }
 
@@ -45,16 +51,20 @@ impl CallState {
         if self.call.stop.is_cancelled() {
             return Err(Failure::new(codes::CANCELLED, "the call was cancelled").into());
         }
-        let permit = if is_waiting {
-            tokio::select! {
+        let (shares, caller) = (&self.gate.shares, self.call.caller.name());
+        let slot = if is_waiting {
+            let permit = tokio::select! {
                 permit = slots.acquire_owned() => permit.ok(),
                 () = self.call.stop.cancelled() => None,
                 () = halt.cancelled() => None,
-            }
+            };
+            permit.map(|permit| Slot { _permit: permit, _share: shares.take(caller) })
         } else {
-            slots.try_acquire_owned().ok()
+            let permit = slots.try_acquire_owned().ok();
+            permit
+                .and_then(|permit| Some(Slot { _permit: permit, _share: shares.try_take(caller)? }))
         };
-        let Some(permit) = permit else {
+        let Some(slot) = slot else {
             return Err(if self.call.stop.is_cancelled() {
                 Failure::new(codes::CANCELLED, "the call was cancelled").into()
             } else if is_waiting {
@@ -74,6 +84,6 @@ impl CallState {
             let id = self.job_id();
             self.live = Some(JobHandle::new(id, self.call.stop.clone()));
         }
-        Ok(AdmittedCall { tool: found.into_tool(), permit })
+        Ok(AdmittedCall { tool: found.into_tool(), slot })
     }
 }

@@ -186,7 +186,7 @@ impl CallState {
             request_id: self.call.request_id.to_string(),
             job_id: lookup.job_id,
             input_sha256: lookup.input_sha256,
-            input: checked.tool().to_keep(checked.input()),
+            input: checked.to_keep(),
             preview,
             created_at: now,
             expires_at: after(now, self.gate.approvals.wait),

@@ -1,21 +1,27 @@
 //! Step 3 of 9: check the input.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use contract::Violation;
-use serde_json::Value;
+use contract::{Interrupted, Violation, codes};
+use serde_json::{Value, value::RawValue};
 
 use super::{CallRefusal, CallState, admit::AdmittedCall};
-use crate::{EnforcementMode, Failure, PayloadDirection, Tool};
+use crate::{EnforcementMode, Failure, PayloadDirection, Tool, journal::StartedCallEntry};
 
 /// Arguments that may go on, with the defaults of the contract filled in: they match it, or the
 /// tool is not held to it.
 pub(crate) struct CheckedInput {
     admitted: AdmittedCall,
     input: Value,
+    matches: bool,
 }
 
 impl CheckedInput {
+    /// The arguments as they may be written down.
+    pub(super) fn to_keep(&self) -> Option<Box<RawValue>> {
+        self.tool().to_keep(&self.input, self.matches)
+    }
+
     pub(super) fn tool(&self) -> &Tool {
         self.admitted.tool()
     }
@@ -51,18 +57,66 @@ impl CallState {
         let tool = admitted.tool();
         let mut input = std::mem::take(&mut self.call.input);
         tool.input.fill_defaults(&mut input);
-        self.input_sha256 = Some(contract::canonical::sha256(&input));
+        let digest = contract::canonical::digest(&input);
+        self.input_sha256 = Some(digest.sha256);
+        // Of a tool that is not held to its contract it only matters where secrets stand.
+        let violations = if tool.mode != EnforcementMode::Off || tool.input.has_secrets() {
+            self.violations(&tool.input, &input, digest.bytes, Duration::ZERO)
+                .map_err(|Interrupted| self.unchecked_input())?
+        } else {
+            Vec::new()
+        };
+        let matches = violations.is_empty();
         if self.is_job() || tool.contract.journal_values {
-            self.input_kept = tool.to_keep(&input);
+            self.input_kept = tool.to_keep(&input, matches);
         }
-        if tool.mode != EnforcementMode::Off && !tool.input.is_valid(&input) {
-            let violations = tool.input.violations(&input);
-            if tool.mode == EnforcementMode::Enforce {
+        match tool.mode {
+            EnforcementMode::Enforce if !matches => {
                 return Err(Failure::invalid_input(&tool.contract, &violations).into());
             }
-            let tool = tool.clone();
-            self.warn(&tool, PayloadDirection::Input, Violation::list(&violations), None);
+            EnforcementMode::Warn if !matches => {
+                let tool = tool.clone();
+                self.warn(&tool, PayloadDirection::Input, Violation::list(&violations), None);
+            }
+            _ => {}
         }
-        Ok(CheckedInput { admitted, input })
+        if tool.contract.effects.changes_the_world() {
+            self.reserve_line()?;
+        }
+        Ok(CheckedInput { admitted, input, matches })
+    }
+
+    /// The failure of a call whose arguments took too long to check.
+    fn unchecked_input(&self) -> Failure {
+        if self.call.stop.is_cancelled() || self.gate.halt.is_cancelled() {
+            return Failure::new(codes::CANCELLED, "the call was cancelled");
+        }
+        let message = format!(
+            "the arguments could not be checked against the input schema within {} ms (timeout_ms); \
+             send fewer, or shorter ones",
+            self.limits.timeout_ms
+        );
+        Failure::new(codes::TIMEOUT, message)
+    }
+
+    /// What cannot be recorded does not happen. That is known before anything lasts: a key, an approval.
+    fn reserve_line(&mut self) -> Result<(), Failure> {
+        let values = self.tool.as_ref().is_some_and(|tool| tool.contract.journal_values);
+        let arguments =
+            self.input_kept.as_ref().filter(|_| values).map_or(0, |kept| kept.get().len());
+        let started = StartedCallEntry {
+            time: self.began_at,
+            event: "tool_call_started",
+            request_id: self.call.request_id.as_str(),
+            caller: self.call.caller.name(),
+            door: self.call.door.word(),
+            tool: &self.call.tool,
+            input_sha256: self.input_sha256.as_deref(),
+        };
+        let room = self.gate.journal.reserve(arguments as u64, &started);
+        self.journal_room = room.map_err(|error| {
+            Failure::unavailable(&"the journal cannot be written").operator(error.to_string())
+        })?;
+        Ok(())
     }
 }

@@ -2,13 +2,17 @@
 
 use std::sync::atomic::Ordering;
 
-use contract::{LargeOutput, Limits, Violation};
+use contract::{Interrupted, LargeOutput, Limits, Violation};
 use serde_json::{Value, value::RawValue};
 
-use super::{CallRefusal, CallState, ToolReport, run::UncheckedOutput};
+use super::{
+    CallRefusal, CallState, ToolReport,
+    run::{GRACE, UncheckedOutput},
+};
 use crate::{
     ContractWarning, EnforcementMode, Failure, OutputJson, OutputPayload, PayloadDirection, Tool,
     quarantine::{MAX_QUARANTINED_BYTES, QuarantineEntry, QuarantineState, QuarantineSummary},
+    secrets,
 };
 
 /// A result that may go on: it matches its contract, or the tool is not held to it.
@@ -33,6 +37,17 @@ struct OutputViolations {
     violations: Vec<Violation>,
 }
 
+impl OutputViolations {
+    /// Takes secrets out: a violation may quote what it is about.
+    fn redact(&mut self) {
+        secrets::redact_in(&mut self.reason);
+        for violation in &mut self.violations {
+            secrets::redact_in(&mut violation.pointer);
+            secrets::redact_in(&mut violation.message);
+        }
+    }
+}
+
 /// The size of a result against the limits, whatever the contract says of its value.
 enum OutputSize {
     /// It can be handed over.
@@ -48,8 +63,9 @@ impl CallState {
         &mut self,
         ran: UncheckedOutput,
     ) -> Result<CheckedOutput, CallRefusal> {
-        let (tool, payload) = ran.into_parts();
-        let JudgedOutput { json, fit, wrong } = judge(&tool, payload, &self.limits);
+        let (tool, payload, _slot) = ran.into_parts();
+        let JudgedOutput { json, fit, mut wrong } = self.judge_output(&tool, payload);
+        wrong.iter_mut().for_each(OutputViolations::redact);
         match (fit, wrong) {
             (OutputSize::Fits, None) => Ok(CheckedOutput(OutputJson { json })),
             (_, Some(wrong)) if tool.mode == EnforcementMode::Enforce => {
@@ -70,6 +86,57 @@ impl CallState {
                 };
                 Ok(CheckedOutput(OutputJson { json }))
             }
+        }
+    }
+
+    fn judge_output(&self, tool: &Tool, payload: OutputPayload) -> JudgedOutput {
+        let unreadable = |reason: String| Some(OutputViolations { reason, violations: Vec::new() });
+        let (value, json, wrong) = match payload {
+            OutputPayload::Json(value) => {
+                let json = print(&value);
+                (value, json, None)
+            }
+            OutputPayload::Printed(printed) => {
+                let (value, json) = printed.into_parts();
+                (value, json, None)
+            }
+            // Where it passes all the same, nothing is null and a text is a text.
+            OutputPayload::Missing => {
+                let reason = "the tool answered nothing".to_owned();
+                (Value::Null, print(&Value::Null), unreadable(reason))
+            }
+            OutputPayload::Broken { text, reason } => {
+                let json = print(&Value::String(text));
+                return JudgedOutput { json, fit: OutputSize::TooLarge(reason), wrong: None };
+            }
+            OutputPayload::Unreadable { text, reason } => {
+                let value = Value::String(text);
+                let json = print(&value);
+                (value, json, unreadable(reason))
+            }
+        };
+        let bytes = json.get().len() as u64;
+        let fit = measure(tool, bytes, &self.limits);
+        let wrong = match (wrong, &fit, tool.mode) {
+            (_, _, EnforcementMode::Off) | (None, OutputSize::TooLarge(_), _) => None,
+            (Some(wrong), ..) => Some(wrong),
+            (None, ..) => self.check_value(tool, &value, bytes),
+        };
+        JudgedOutput { json, fit, wrong }
+    }
+
+    /// The reason that a value does not match the output schema.
+    fn check_value(&self, tool: &Tool, value: &Value, bytes: u64) -> Option<OutputViolations> {
+        // A tool that answered in time has not used up the time for this.
+        match self.violations(&tool.output, value, bytes, GRACE) {
+            Ok(violations) if violations.is_empty() => None,
+            Ok(violations) => {
+                Some(OutputViolations { reason: Violation::list(&violations), violations })
+            }
+            Err(Interrupted) => Some(OutputViolations {
+                reason: "the output took too long to check against its schema".to_owned(),
+                violations: Vec::new(),
+            }),
         }
     }
 
@@ -115,6 +182,7 @@ impl CallState {
         state: QuarantineState,
     ) -> Option<String> {
         let whole = payload.get().len() <= MAX_QUARANTINED_BYTES;
+        self.gate.kept.add(payload.get().len().min(MAX_QUARANTINED_BYTES));
         let summary = QuarantineSummary {
             id: QuarantineSummary::new_id(self.began_at),
             state,
@@ -134,6 +202,7 @@ impl CallState {
             delivered_at: None,
         };
         let id = summary.id.clone();
+        let payload = secrets::redact_json(payload);
         let payload = if whole { payload } else { beginning(&payload) };
         match self.gate.store.quarantine(QuarantineEntry { summary, payload }).await {
             Ok(()) => Some(id),
@@ -147,45 +216,6 @@ impl CallState {
 
 /// The longest warning, in bytes.
 const MAX_WARNING_BYTES: u64 = 1_024;
-
-fn judge(tool: &Tool, payload: OutputPayload, limits: &Limits) -> JudgedOutput {
-    let unreadable = |reason: String| Some(OutputViolations { reason, violations: Vec::new() });
-    let (value, json, wrong) = match payload {
-        OutputPayload::Json(value) => {
-            let json = print(&value);
-            (value, json, None)
-        }
-        OutputPayload::Printed(printed) => {
-            let (value, json) = printed.into_parts();
-            (value, json, None)
-        }
-        // Where it passes all the same, nothing is null and a text is a text.
-        OutputPayload::Missing => {
-            let reason = "the tool answered nothing".to_owned();
-            (Value::Null, print(&Value::Null), unreadable(reason))
-        }
-        OutputPayload::Broken { text, reason } => {
-            let json = print(&Value::String(text));
-            return JudgedOutput { json, fit: OutputSize::TooLarge(reason), wrong: None };
-        }
-        OutputPayload::Unreadable { text, reason } => {
-            let value = Value::String(text);
-            let json = print(&value);
-            (value, json, unreadable(reason))
-        }
-    };
-    let fit = measure(tool, json.get().len() as u64, limits);
-    let wrong = match (wrong, &fit, tool.mode) {
-        (_, _, EnforcementMode::Off) | (None, OutputSize::TooLarge(_), _) => None,
-        (Some(wrong), ..) => Some(wrong),
-        (None, ..) if tool.output.is_valid(&value) => None,
-        (None, ..) => {
-            let violations = tool.output.violations(&value);
-            Some(OutputViolations { reason: Violation::list(&violations), violations })
-        }
-    };
-    JudgedOutput { json, fit, wrong }
-}
 
 fn measure(tool: &Tool, bytes: u64, limits: &Limits) -> OutputSize {
     let most = limits.max_output_bytes;

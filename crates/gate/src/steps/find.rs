@@ -18,9 +18,14 @@ impl FoundTool {
 }
 
 impl CallState {
-    pub(crate) fn find(&mut self) -> Result<FoundTool, CallRefusal> {
-        let catalogue = self.gate.catalogue();
-        let tool = find_tool(&catalogue, &mut self.call).inspect_err(|failure| {
+    pub(crate) async fn find(&mut self) -> Result<FoundTool, CallRefusal> {
+        let mut found = find_tool(&self.gate.catalogue(), &mut self.call);
+        if found.is_err() && self.gate.is_starting() {
+            // It may be a tool of an upstream that is not there yet.
+            Box::pin(self.wait_for_start()).await;
+            found = find_tool(&self.gate.catalogue(), &mut self.call);
+        }
+        let tool = found.inspect_err(|failure| {
             if failure.code != codes::CONFLICT.code {
                 self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
             }
@@ -29,12 +34,24 @@ impl CallState {
         self.tool = Some(tool.clone());
         Ok(FoundTool(tool))
     }
+
+    async fn wait_for_start(&self) {
+        tokio::select! {
+            () = self.gate.started() => {}
+            () = self.call.stop.cancelled() => {}
+            () = self.gate.halt.cancelled() => {}
+        }
+    }
 }
 
 /// The tool that a call means. A call that names a toolset names its tool from here on.
 pub(crate) fn find_tool(catalogue: &Catalogue, call: &mut Call) -> Result<Arc<Tool>, Failure> {
     let scope = call.toolset.as_deref();
-    let mut found = catalogue.find_in(&call.tool, scope);
+    let mut found = if call.unlisted {
+        catalogue.find_unlisted(&call.tool, scope)
+    } else {
+        catalogue.find_in(&call.tool, scope)
+    };
     if found.is_none()
         && call.or_toolset
         && let Some(toolset) = catalogue.toolset(&call.tool)

@@ -238,6 +238,8 @@ impl CallState {
         let job = self.finished(outcome);
         outcome.recorded.clone_from(&job.result);
         let store = &self.gate.store;
+        let kept = [&job.input, &job.result].into_iter().flatten();
+        self.gate.kept.add(kept.map(|json| json.get().len()).sum());
         let saved = if self.running_saved { store.save(job) } else { store.record(job) };
         saved.await.map_err(|error| {
             tracing::error!(%error, tool = self.call.tool, "a job could not be recorded");
@@ -275,7 +277,8 @@ impl CallState {
         job
     }
 
-    fn write_down(&self, outcome: &Outcome) {
+    fn write_down(&mut self, outcome: &Outcome) {
+        let mut room = std::mem::take(&mut self.journal_room);
         let output_bytes =
             outcome.result.as_ref().map_or(0, |output| output.json.get().len() as u64);
         let failure = outcome.result.as_ref().err();
@@ -293,10 +296,11 @@ impl CallState {
             Some(tool) => Cow::Borrowed(tool.contract.name.as_str()),
             None => self.call.tool.chars().take(64).collect(),
         };
-        self.gate.journal.call(&ToolCallEntry {
+        let entry = ToolCallEntry {
             time: self.began_at,
             event: "tool_call",
             request_id: self.call.request_id.as_str(),
+            client_request_id: self.call.request_id.of_caller(),
             job_id: outcome.job_id.as_ref().map(crate::JobId::as_str),
             caller: self.call.caller.name(),
             door: self.call.door.word(),
@@ -310,7 +314,8 @@ impl CallState {
             spilled: outcome.flags.spilled,
             released: outcome.flags.released.as_deref(),
             note: note.or(outcome.replayed.then_some("replayed")),
-        });
+        };
+        self.gate.journal.call(&entry, &mut room);
         tracing::debug!(
             tool = &*tool, request_id = %self.call.request_id, code = outcome.code(),
             duration_ms = milliseconds(outcome.duration), "call"

@@ -16,10 +16,10 @@ use contract::codes;
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
-use super::{CallRefusal, CallState, ToolReport, approve::ApprovedCall, poll_once};
+use super::{CallRefusal, CallState, ToolReport, admit::Slot, approve::ApprovedCall, poll_once};
 use crate::{
     CallChannel, Failure, InputRequests, OutputPayload, Recording, RunningCall, Tool, ToolError,
-    ToolOutput, channel::MAX_INPUT_REQUESTS, live_jobs::JobHandle, truncate,
+    ToolOutput, channel::MAX_INPUT_REQUESTS, live_jobs::JobHandle, secrets, truncate,
 };
 
 /// After this time a call is worth watching: its job is written down as running.
@@ -31,17 +31,19 @@ const MAX_CODE_BYTES: u64 = 64;
 /// The most that a tool may add to that or to its result, in bytes: details, metrics.
 const MAX_ASIDE_BYTES: usize = 65_536;
 /// The time that a provider may take to come to an end after it was told to.
-const GRACE: Duration = Duration::from_secs(3);
+pub(super) const GRACE: Duration = Duration::from_secs(3);
 
 /// The output of a provider, before it is checked.
 pub(crate) struct UncheckedOutput {
     tool: Arc<Tool>,
     payload: OutputPayload,
+    /// The call's slot: checking a large output is work too.
+    slot: Slot,
 }
 
 impl UncheckedOutput {
-    pub(super) fn into_parts(self) -> (Arc<Tool>, OutputPayload) {
-        (self.tool, self.payload)
+    pub(super) fn into_parts(self) -> (Arc<Tool>, OutputPayload, Slot) {
+        (self.tool, self.payload, self.slot)
     }
 }
 
@@ -59,7 +61,7 @@ impl CallState {
         approved: ApprovedCall,
     ) -> Result<UncheckedOutput, CallRefusal> {
         let (admitted, input) = approved.into_checked().into_parts();
-        let (tool, permit) = admitted.into_parts();
+        let (tool, slot) = admitted.into_parts();
         // What changes the world is written down before it does.
         if self.is_job() && tool.contract.effects.changes_the_world() {
             self.save_running().await?;
@@ -67,9 +69,8 @@ impl CallState {
         let channel = std::mem::take(&mut self.call.channel);
         let running = self.running(&tool, input, channel);
         let ending = self.watch(&tool, &running).await;
-        drop(permit);
         let payload = self.judge(&tool, ending?)?;
-        Ok(UncheckedOutput { tool, payload })
+        Ok(UncheckedOutput { tool, payload, slot })
     }
 
     /// The call as its provider sees it.
@@ -181,8 +182,11 @@ impl CallState {
                 };
                 Ok(answer.output)
             }
-            RunResult::Answered(Err(ToolError { questions: Some(questions), .. })) => {
-                Err(asked(*questions))
+            RunResult::Answered(Err(ToolError {
+                questions: Some(questions), operator, ..
+            })) => {
+                let failure = asked(*questions);
+                Err(Failure { operator: operator.or(failure.operator), ..failure })
             }
             RunResult::Answered(Err(error)) => Err(self.declared(tool, error)),
             RunResult::Panicked => Err(Failure::new(codes::INTERNAL, "the tool failed")
@@ -287,7 +291,10 @@ impl CallState {
 /// Runs the provider so that its panic ends this call and not the connection.
 async fn run_provider(tool: &Tool, running: &RunningCall) -> RunResult {
     match AssertUnwindSafe(async { tool.provider.run(running).await }).catch_unwind().await {
-        Ok(answer) => RunResult::Answered(answer),
+        Ok(mut answer) => {
+            secrets::redact_answer(&mut answer);
+            RunResult::Answered(answer)
+        }
         Err(_) => RunResult::Panicked,
     }
 }

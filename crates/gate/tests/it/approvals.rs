@@ -24,6 +24,7 @@ use gate::{
     quarantine::QuarantineSettings,
 };
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::fixture::{TestGate, call};
 
@@ -292,10 +293,16 @@ async fn another_tool_another_caller_and_arguments_that_do_not_fit() {
     assert_eq!(fixture.code(wrong).await, "invalid_input");
     assert_eq!(fixture.state(&id).await, ApprovalState::Approved);
     let other = with(call("two", json!({ "path": "a" })), &id);
-    assert_eq!(fixture.code(other).await, "approval_required");
+    let failure = fixture.call(other).await.result.unwrap_err();
+    assert_eq!(failure.code, "approval_required");
+    let words = format!("the approval {id} is not for this call");
+    assert!(failure.message.starts_with(&words), "{}", failure.message);
     assert_eq!(fixture.state(&id).await, ApprovalState::Cancelled);
     assert_eq!(fixture.code(with(usual(), &id)).await, "approval_required");
+    assert!(matches!(fixture.decide(&id, true).await, DecisionResult::TooLate(_)));
     assert_eq!(fixture.runs(), 0);
+    let expected = ["requested", "approved", "requested", "cancelled", "requested", "requested"];
+    assert_eq!(fixture.events(), expected.map(|event| format!("approval_{event}")));
 }
 
 #[tokio::test]
@@ -348,33 +355,26 @@ async fn of_many_calls_at_once_as_many_run_as_were_approved() {
     let gates: Vec<_> = (0..4).map(|_| fixture.second_process()).collect();
     for round in 1..=5 {
         let id = fixture.ask(usual()).await;
-        let decisions = (0..32).map(|number| {
-            let (gate, id) = (gates[number % 4].gate.clone(), id.clone());
-            let verdict = ApprovalDecision { approve: true, by: "operator".into(), reason: None };
-            tokio::spawn(async move {
-                matches!(gate.decide(&id, verdict).await.unwrap(), DecisionResult::Done(_))
-            })
-        });
-        let decisions: Vec<_> = decisions.collect();
-        let mut done = 0;
-        for decision in decisions {
-            done += usize::from(decision.await.unwrap());
-        }
-        assert_eq!(done, 1);
+        let decisions =
+            (0..32).map(|number| {
+                let (gate, id) = (gates[number % 4].gate.clone(), id.clone());
+                let verdict =
+                    ApprovalDecision { approve: true, by: "operator".into(), reason: None };
+                async move {
+                    matches!(gate.decide(&id, verdict).await.unwrap(), DecisionResult::Done(_))
+                }
+            });
+        let done = decisions.collect::<JoinSet<_>>().join_all().await;
+        assert_eq!(done.iter().filter(|done| **done).count(), 1);
         let calls = (0..64).map(|number| {
             let gate = gates[number % 4].gate.clone();
             let call = if number % 2 == 0 { usual() } else { with(usual(), &id) };
-            tokio::spawn(async move { gate.call(call).await.code().to_owned() })
+            async move { gate.call(call).await.code().to_owned() }
         });
-        let calls: Vec<_> = calls.collect();
-        let mut ran = 0;
-        for call in calls {
-            match call.await.unwrap().as_str() {
-                "ok" => ran += 1,
-                code => assert_eq!(code, "approval_required"),
-            }
-        }
-        assert_eq!((ran, fixture.runs()), (1, round));
+        let mut codes = calls.collect::<JoinSet<_>>().join_all().await;
+        codes.sort();
+        assert_eq!((codes.pop().unwrap().as_str(), fixture.runs()), ("ok", round));
+        assert!(codes.iter().all(|code| code == "approval_required"), "{codes:?}");
         // What the others have asked for in its place is refused, and forgotten.
         fixture.clock.advance_ms(200_000);
     }

@@ -68,10 +68,13 @@ impl TestGate {
         let gate = Arc::new(Gate::new(GateParts {
             catalogue: Catalogue::new(tools(&runs)),
             store: Arc::new(store),
-            blobs: Arc::new(LocalBlobs::open(path, Durability::Process).unwrap()),
+            blobs: Arc::new(
+                LocalBlobs::open(path, &[path.join("work")], Durability::Process).unwrap(),
+            ),
             journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
             clock: clock.clone(),
             max_concurrency: 256,
+            callers: Vec::new(),
             ceilings: Limits::default_ceilings(),
             approvals,
             quarantine,

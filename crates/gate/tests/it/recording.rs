@@ -54,10 +54,11 @@ async fn a_panic_while_recording_keeps_the_tool_and_the_request() {
     let gate = Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new([Tool::new(contract, provider, &Limits::default()).unwrap()]),
         store: Arc::new(Sqlite::open(&path.join("toolgate.db"), Durability::Process).unwrap()),
-        blobs: Arc::new(LocalBlobs::open(path, Durability::Process).unwrap()),
+        blobs: Arc::new(LocalBlobs::open(path, &[path.join("work")], Durability::Process).unwrap()),
         journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
         clock: Arc::new(BrokenClock(broken)),
         max_concurrency: 1,
+        callers: Vec::new(),
         ceilings: Limits::default_ceilings(),
         approvals: gate::approvals::ApprovalSettings::default(),
         quarantine: gate::quarantine::QuarantineSettings::default(),

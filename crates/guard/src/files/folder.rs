@@ -81,9 +81,16 @@ impl Folder {
         written
     }
 
-    /// Writes a file as a whole: whoever reads it meets what was there before, or all of this.
+    /// Writes a file as a whole: whoever reads it meets what was there before, or all of this. Only a regular
+    /// file is replaced.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        check(name)?;
+        match statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => require_regular(name, &stat)?,
+            Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let temporary = format!("{name}.{}-{number}.new", std::process::id());
         self.write_new(&temporary, bytes)?;
@@ -109,6 +116,21 @@ impl Folder {
         check(name)?;
         check(new_name)?;
         self.dir.rename(name, &target.dir, new_name)
+    }
+
+    /// Moves a regular file into another folder, also on another file system. Fails if the name is taken there.
+    pub fn move_file_into(&self, name: &str, target: &Folder) -> io::Result<()> {
+        check(name)?;
+        match self.dir.rename(name, &target.dir, name) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
+            moved => return moved,
+        }
+        let mut source = self.open_regular(name)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(FILE_MODE);
+        let mut copy = target.dir.open_with(name, &options)?;
+        io::copy(&mut source, &mut copy)?;
+        self.dir.remove_file(name)
     }
 
     /// Removes what has this name with everything below it, however deep, even where a tool took

@@ -10,8 +10,13 @@ mod limit;
 use std::{
     fs::{File, TryLockError},
     io::{self, Write as _},
-    os::{fd::OwnedFd, unix::fs::FileExt as _},
+    ops::Range,
+    os::{
+        fd::OwnedFd,
+        unix::fs::{FileExt as _, MetadataExt as _},
+    },
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -107,6 +112,29 @@ pub struct Ledger {
     name: String,
     lock_wait: Duration,
     limit: Option<HourlyLimit>,
+    counted: Mutex<Option<LineCount>>,
+}
+
+/// The lines of the file when an entry was last appended. It holds for as long as nothing about the file has changed
+/// since: no program can set back the time of the last change.
+#[derive(Clone, Copy)]
+struct LineCount {
+    lines: u64,
+    bytes: u64,
+    file: (u64, u64),
+    changed: (i64, i64),
+}
+
+impl LineCount {
+    fn of(file: &File, lines: u64) -> io::Result<Self> {
+        let now = file.metadata()?;
+        let (file, changed) = ((now.dev(), now.ino()), (now.ctime(), now.ctime_nsec()));
+        Ok(Self { lines, bytes: now.len(), file, changed })
+    }
+
+    fn holds_for(&self, now: &Self) -> bool {
+        (self.bytes, self.file, self.changed) == (now.bytes, now.file, now.changed)
+    }
 }
 
 impl Ledger {
@@ -114,7 +142,13 @@ impl Ledger {
     /// the first entry; then the folder and its parents are made where they are missing.
     pub fn new(folder: PathBuf, name: &str) -> Result<Self, NameError> {
         plain_name(name)?;
-        Ok(Self { folder, name: name.to_owned(), lock_wait: LOCK_WAIT, limit: None })
+        Ok(Self {
+            folder,
+            name: name.to_owned(),
+            lock_wait: LOCK_WAIT,
+            limit: None,
+            counted: Mutex::default(),
+        })
     }
 
     /// The same with a limit on the entries of an hour.
@@ -145,7 +179,7 @@ impl Ledger {
         let deadline = Instant::now() + self.lock_wait;
         let (folder, file) = self.open_locked(deadline, stop)?;
         let Some(limit) = &self.limit else {
-            return append(&folder, &file, line);
+            return self.append_locked(&folder, &file, line);
         };
         let times = limit.open(&self.name)?;
         if !lock(&times, deadline, stop)? {
@@ -154,7 +188,7 @@ impl Ledger {
         // Written down before the entry is: after a crash an entry may be counted that is not
         // there, but none is there that is not counted.
         let before = limit.take(&times)?;
-        let appended = append(&folder, &file, line);
+        let appended = self.append_locked(&folder, &file, line);
         if let Err(error) = &appended
             && !matches!(error, LedgerError::Unknown)
             && let Err(error) = times.set_len(before)
@@ -186,7 +220,7 @@ impl Ledger {
         let file = File::from(openat(&folder, &self.name, flags, Mode::empty())?);
         require_plain(&self.name, &fstat(&file)?)?;
         let length = file.metadata()?.len();
-        Ok(newlines(&file, length)? + u64::from(ends_within_a_line(&file)?) + 1)
+        Ok(newlines(&file, 0..length)? + u64::from(ends_within_a_line(&file)?) + 1)
     }
 
     /// Opens and locks the file, made if it is missing, and its folder. The name is looked up again
@@ -220,30 +254,38 @@ impl Ledger {
     fn locked(&self, name: String) -> LedgerError {
         LedgerError::Locked { name, wait: self.lock_wait }
     }
-}
 
-/// Appends the line, all of it or nothing, forces it to the disk, and returns its number.
-fn append(folder: &OwnedFd, file: &File, line: &str) -> Result<u64, LedgerError> {
-    let own_line = ends_within_a_line(file)?;
-    let text = format!("{}{line}\n", if own_line { "\n" } else { "" });
-    // Without its name on the disk the bytes of a new file would be lost.
-    fsync(folder)?;
-    let mut written = 0;
-    let synced = write(file, text.as_bytes(), &mut written).and_then(|()| Ok(fdatasync(file)?));
-    let end = tell(file)?;
-    if let Err(error) = synced {
-        if let Err(error) = take_back(file, written, end) {
-            // The next entry begins a new line, so no other one is harmed.
-            tracing::error!(%error, "a part of an entry could not be removed again");
+    /// Appends the line, all of it or nothing, forces it to the disk, and returns its number.
+    fn append_locked(&self, folder: &OwnedFd, file: &File, line: &str) -> Result<u64, LedgerError> {
+        let own_line = ends_within_a_line(file)?;
+        let text = format!("{}{line}\n", if own_line { "\n" } else { "" });
+        let now = LineCount::of(file, 0)?;
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = counted.take().filter(|known| known.holds_for(&now));
+        // Without its name on the disk the bytes of a new file would be lost.
+        fsync(folder)?;
+        let mut written = 0;
+        let synced = write(file, text.as_bytes(), &mut written).and_then(|()| Ok(fdatasync(file)?));
+        let end = tell(file)?;
+        if let Err(error) = synced {
+            if let Err(error) = take_back(file, written, end) {
+                // The next entry begins a new line, so no other one is harmed.
+                tracing::error!(%error, "a part of an entry could not be removed again");
+            }
+            return Err(error.into());
         }
-        return Err(error.into());
+        // Counted afterwards: a program that ignores the lock may have written just before us.
+        let start = end.saturating_sub(written);
+        let (lines, from) = known.map_or((0, 0), |known| (known.lines, known.bytes));
+        let before = newlines(file, from..start).map_err(|error| {
+            tracing::error!(%error, "an entry was written, and its line is not known");
+            LedgerError::Unknown
+        })?;
+        let number = lines + before + u64::from(own_line) + 1;
+        let counts = |count: &LineCount| start == now.bytes && count.bytes == end;
+        *counted = LineCount::of(file, number).ok().filter(counts);
+        Ok(number)
     }
-    // Counted afterwards: a program that ignores the lock may have written just before us.
-    let before = newlines(file, end.saturating_sub(written)).map_err(|error| {
-        tracing::error!(%error, "an entry was written, and its line is not known");
-        LedgerError::Unknown
-    })?;
-    Ok(before + u64::from(own_line) + 1)
 }
 
 fn write(mut file: &File, mut bytes: &[u8], written: &mut u64) -> io::Result<()> {
@@ -278,12 +320,13 @@ fn ends_within_a_line(file: &File) -> io::Result<bool> {
     Ok(byte != *b"\n")
 }
 
-/// The line ends among the first so many bytes.
-fn newlines(file: &File, length: u64) -> io::Result<u64> {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let (mut position, mut count) = (0, 0);
-    while position < length {
-        let rest = usize::try_from(length - position).unwrap_or(usize::MAX);
+/// The line ends among these bytes.
+fn newlines(file: &File, bytes: Range<u64>) -> io::Result<u64> {
+    let most = usize::try_from(bytes.end.saturating_sub(bytes.start)).unwrap_or(usize::MAX);
+    let mut chunk = vec![0; CHUNK_BYTES.min(most)];
+    let (mut position, mut count) = (bytes.start, 0);
+    while position < bytes.end {
+        let rest = usize::try_from(bytes.end - position).unwrap_or(usize::MAX);
         let most = chunk.len().min(rest);
         match file.read_at(&mut chunk[..most], position) {
             // It was cut while it was read.

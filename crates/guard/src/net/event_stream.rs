@@ -42,6 +42,8 @@ pub struct EventStreamParser {
     after_return: bool,
     name: Option<Box<str>>,
     data: Option<Bytes>,
+    /// The id that holds from this event on, once all of the event has come.
+    next_id: Option<Box<str>>,
     last_id: Option<Box<str>>,
     retry: Option<Duration>,
 }
@@ -57,6 +59,7 @@ impl EventStreamParser {
             after_return: false,
             name: None,
             data: None,
+            next_id: None,
             last_id: None,
             retry: None,
         }
@@ -96,7 +99,7 @@ impl EventStreamParser {
         self.next_event()
     }
 
-    /// The id of the last event, from which the stream can be resumed.
+    /// The id of the last event that is complete, after which the stream can be resumed.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
@@ -108,12 +111,16 @@ impl EventStreamParser {
 
     /// Goes on after that event, until the stream names another.
     pub fn resume_after(&mut self, id: &str, retry: Duration) {
-        self.last_id = Some(id.into());
+        self.next_id = Some(id.into());
+        self.last_id.clone_from(&self.next_id);
         self.retry = Some(retry);
     }
 
     fn take_event(&mut self) -> Option<ServerSentEvent> {
         let name = self.name.take();
+        if self.last_id != self.next_id {
+            self.last_id.clone_from(&self.next_id);
+        }
         // One without data only says its id.
         let data = self.data.take().filter(|data| !data.is_empty())?;
         Some(ServerSentEvent { name, data })
@@ -190,7 +197,7 @@ impl EventStreamParser {
             b"id" if value.len() <= MAX_ID_BYTES && !value.contains(&0) => {
                 // An empty one takes back the one before.
                 let id = std::str::from_utf8(value).ok().filter(|id| !id.is_empty());
-                self.last_id = id.map(Into::into);
+                self.next_id = id.map(Into::into);
             }
             b"retry" => {
                 let milliseconds =
@@ -287,6 +294,17 @@ mod tests {
         parser.push(Bytes::from_static(b"id\n\n"));
         assert_eq!(parser.next_event(), Ok(None));
         assert_eq!(parser.last_id(), None);
+    }
+
+    #[test]
+    fn an_event_that_was_cut_is_not_the_one_to_resume_after() {
+        let mut parser = EventStreamParser::new(100);
+        parser.push(Bytes::from_static(b"id: 1\ndata: whole\n\nid: 2\ndata: hal"));
+        while parser.next_event().unwrap().is_some() {}
+        assert_eq!(parser.last_id(), Some("1"));
+        parser.push(Bytes::from_static(b"f\n\ndata: without an id\n\n"));
+        while parser.next_event().unwrap().is_some() {}
+        assert_eq!(parser.last_id(), Some("2"));
     }
 
     #[test]

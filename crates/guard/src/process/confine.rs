@@ -59,14 +59,19 @@ fn prepare(
     let program = next()?;
 
     take_streams(channel, supervisor).map_err(ours)?;
+    let mut temporary = None;
     if let Some(sandbox) = &confinement.sandbox {
-        let applied =
+        let applied;
+        (applied, temporary) =
             sandbox.enter(Path::new(&program)).map_err(|error| (StartStep::Sandbox, error))?;
         let report = ProcessReport::Started { sandbox: Some(applied) };
         channel.write_all(&report.to_json()).map_err(ours)?;
     }
     let mut command = Command::new(program);
     command.args(arguments);
+    if let Some(folder) = temporary {
+        command.env("TMPDIR", folder);
+    }
     // Last, because from here on there may be no memory left for ourselves.
     apply(&confinement.limits).map_err(ours)?;
     Ok(command)

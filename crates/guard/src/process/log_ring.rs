@@ -18,8 +18,11 @@ pub(super) struct LogRing {
 impl LogRing {
     /// Begins a new log; what an earlier command wrote is gone.
     pub(super) fn begin(path: PathBuf, max_bytes: u64) -> io::Result<LogRing> {
-        let _ = std::fs::remove_file(earlier(&path));
         let file = Some(create(&path)?);
+        let earlier = earlier(&path);
+        if is_regular(&earlier) {
+            let _ = std::fs::remove_file(earlier);
+        }
         Ok(LogRing { path, file, written: 0, max_file_bytes: (max_bytes / 2).max(1) })
     }
 
@@ -41,20 +44,34 @@ impl LogRing {
 
     fn turn(&mut self) {
         self.file = None;
-        let _ = std::fs::rename(&self.path, earlier(&self.path));
+        let earlier = earlier(&self.path);
+        // The command may have put anything there.
+        if is_regular(&self.path) && (is_regular(&earlier) || !earlier.exists()) {
+            let _ = std::fs::rename(&self.path, earlier);
+        }
         self.file = create(&self.path).ok();
         self.written = 0;
     }
 }
 
+/// Opens an empty log. Only a regular file is emptied.
 fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
+    let file = OpenOptions::new()
         .write(true)
         .create(true)
-        .truncate(true)
+        .truncate(false)
         .mode(0o600)
-        .custom_flags(flags(OFlags::empty()))
-        .open(path)
+        .custom_flags(flags(OFlags::NONBLOCK))
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the log is not a regular file"));
+    }
+    file.set_len(0)?;
+    Ok(file)
+}
+
+fn is_regular(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
 }
 
 /// Not through a symbolic link, whatever else.
@@ -142,5 +159,23 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(folder.path().join("other"), &path).unwrap();
         assert!(LogRing::begin(path, 8).is_err());
+    }
+
+    #[test]
+    fn only_regular_files_are_emptied_renamed_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let pipe = |path: &Path| rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap();
+        pipe(&earlier(&path));
+        let mut ring = LogRing::begin(path.clone(), 8).unwrap();
+        ring.write(b"much more than there is room for");
+        assert!(!is_regular(&earlier(&path)) && earlier(&path).exists());
+        std::fs::remove_file(&path).unwrap();
+        pipe(&path);
+        assert!(LogRing::begin(path.clone(), 8).is_err());
+        let _reader =
+            OpenOptions::new().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(&path);
+        let refused = LogRing::begin(path, 8).err().unwrap().to_string();
+        assert!(refused.contains("not a regular file"), "{refused}");
     }
 }

@@ -1,64 +1,62 @@
-//! A sandbox around a command: which files it and everything that it starts can reach.
+//! A sandbox around a command: which files it and everything that it starts can reach, and whether the network.
+
+mod access_map;
+mod landlock_rules;
+mod no_network;
 
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use landlock::{
-    ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
-    path_beneath_rules,
-};
 use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
 
+use self::access_map::{AccessMap, PathAccess};
+
 /// The error by which a process says that there is no Landlock here.
 pub(super) const NO_LANDLOCK: Errno = Errno::OPNOTSUPP;
 
-/// The version of Landlock that is asked for. Newer ones know more rights, and older ones less, which is then
-/// told as [`SandboxLevel::Partly`].
-const ASKED: ABI = ABI::V6;
+/// The folders of a home that runners of packages make when they are first started.
+const HOME_FOLDERS: [&str; 6] =
+    [".cache", ".config", ".local", ".local/share", ".local/state", ".npm"];
 
-/// The paths that every program needs to run at all: programs, libraries, and what describes the machine.
-/// They can be read and executed. In `/proc` the kernel shows nothing more of processes outside of the
-/// sandbox than everybody can see.
-const SYSTEM_FOLDERS: [&str; 14] = [
-    "/bin",
-    "/etc",
-    "/gnu/store",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/nix/store",
-    "/opt",
-    "/proc",
-    "/run/systemd/resolve",
-    "/sbin",
-    "/sys/devices/system",
-    "/sys/fs/cgroup",
-    "/usr",
-];
-
-/// Devices that hold nothing, which can be read and written.
-const DEVICES: [&str; 5] = ["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
-
-/// The files that a command can reach beside the programs and libraries of the machine. Nor can it
-/// signal or trace a process outside, and of root's powers it has none.
+/// The files that a command can reach beside the programs and libraries of the machine, and whether it can reach the
+/// network. Nor can it signal or trace a process outside, and of root's powers it has none.
 ///
-/// The network, and sockets that have a path, are not held back by it. It needs Landlock, which Linux
-/// has since 5.13 and some machines switch off.
+/// The nearest path above a file decides about it. With `write: ["/"]` everything can be reached that is not hidden. In
+/// a folder in which something is hidden or fixed, nothing new can be made, and what others make there later cannot be
+/// read.
+///
+/// Sockets that have a path are not held back by it, and neither are names, sizes, modes and times of files. A file that has a
+/// second name or is mounted in a second place can be reached there. For files it needs Landlock, which Linux has since
+/// 5.13 and some machines switch off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessSandbox {
     /// Folders and files that can be read and executed. A relative path starts at the launch's `cwd`.
     pub read: Vec<PathBuf>,
     /// Folders and files that can be read, executed and changed.
     pub write: Vec<PathBuf>,
+    /// Folders and files that cannot be read or changed, but for what the lists above name there. They need not exist.
+    pub hidden: Vec<PathBuf>,
+    /// Folders and files that cannot be changed, likewise.
+    pub fixed: Vec<PathBuf>,
+    /// True if it can reach the network.
+    pub network: bool,
     /// True if a command must not start where the kernel has no Landlock.
     pub required: bool,
 }
 
 impl Default for ProcessSandbox {
     fn default() -> Self {
-        Self { read: Vec::new(), write: Vec::new(), required: true }
+        Self {
+            read: Vec::new(),
+            write: Vec::new(),
+            hidden: Vec::new(),
+            fixed: Vec::new(),
+            network: true,
+            required: true,
+        }
     }
 }
 
@@ -75,19 +73,40 @@ pub enum SandboxLevel {
     Not,
 }
 
+impl SandboxLevel {
+    /// The part that the kernel of this machine can give.
+    pub fn of_this_machine() -> SandboxLevel {
+        landlock_rules::available()
+    }
+}
+
 impl ProcessSandbox {
+    /// The same with a folder that can be changed, too.
+    #[must_use]
+    pub fn with_write(mut self, folder: &Path) -> Self {
+        self.write.push(folder.to_owned());
+        self
+    }
+
     /// All that was named, for a check that it is there.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.read.iter().chain(&self.write)
     }
 
-    /// Puts this process into the sandbox, for good. `program` is what it is going to be.
-    pub(super) fn enter(&self, program: &Path) -> io::Result<SandboxLevel> {
-        let applied = self.restrict(program).map_err(io::Error::other)?;
+    /// Puts this process into the sandbox, for good. `program` is what it is going to be. Beside what the kernel
+    /// gives: the folder for its temporary files, where it is not the usual one.
+    pub(super) fn enter(&self, program: &Path) -> io::Result<(SandboxLevel, Option<PathBuf>)> {
+        let map = AccessMap::of(self, program);
+        make_home_folders(&map);
+        let temporary = temporary_folder(&map);
+        let applied = landlock_rules::restrict(&map)?;
         if applied != SandboxLevel::Not {
             drop_capabilities()?;
         }
-        self.judge(applied)
+        if !self.network {
+            no_network::enter()?;
+        }
+        Ok((self.judge(applied)?, temporary))
     }
 
     fn judge(&self, applied: SandboxLevel) -> io::Result<SandboxLevel> {
@@ -96,24 +115,32 @@ impl ProcessSandbox {
             applied => Ok(applied),
         }
     }
+}
 
-    fn restrict(&self, program: &Path) -> Result<SandboxLevel, landlock::RulesetError> {
-        let system = SYSTEM_FOLDERS.iter().map(Path::new).chain([program]);
-        let read = system.chain(self.read.iter().map(PathBuf::as_path));
-        let write = DEVICES.iter().map(Path::new).chain(self.write.iter().map(PathBuf::as_path));
-        let status = Ruleset::default()
-            .handle_access(AccessFs::from_all(ASKED))?
-            .scope(Scope::from_all(ASKED))?
-            .create()?
-            .add_rules(path_beneath_rules(read, AccessFs::from_read(ASKED)))?
-            .add_rules(path_beneath_rules(write, AccessFs::from_all(ASKED)))?
-            .restrict_self()?;
-        Ok(match status.ruleset {
-            RulesetStatus::FullyEnforced => SandboxLevel::Fully,
-            RulesetStatus::PartiallyEnforced => SandboxLevel::Partly,
-            RulesetStatus::NotEnforced => SandboxLevel::Not,
-        })
+/// Makes what `npx` and `uvx` make in a home where they are first started: inside they could not, where the home is a
+/// folder in which something is hidden. What cannot be made is their trouble.
+fn make_home_folders(map: &AccessMap) {
+    let Some(home) = std::env::var_os("HOME").map(PathBuf::from) else { return };
+    if map.is_divided(&home) && map.access_at(&home) == PathAccess::Write {
+        for folder in HOME_FOLDERS {
+            let _ = std::fs::create_dir(home.join(folder));
+        }
     }
+}
+
+/// Programs make files in the folder for temporary ones. Where something in that is hidden they could not, and get a
+/// folder of their user's in it.
+fn temporary_folder(map: &AccessMap) -> Option<PathBuf> {
+    let shared = std::env::temp_dir();
+    if !map.is_divided(&shared) || map.access_at(&shared) != PathAccess::Write {
+        return None;
+    }
+    let user = rustix::process::getuid().as_raw();
+    let own = shared.join(format!("toolgate-{user}"));
+    let _ = std::fs::DirBuilder::new().mode(0o700).create(&own);
+    // Somebody else may have taken the name.
+    let found = std::fs::symlink_metadata(&own).ok()?;
+    (found.is_dir() && found.uid() == user && found.mode() & 0o777 == 0o700).then_some(own)
 }
 
 /// Without them root is a user like others. With one of them (`CAP_PERFMON`) it would read the memory

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use guard::process::{CapturedOutput, DetachedLaunch, ExitReason, Launch, Spawner, StartError};
+use testkit::peak_bytes;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{launch, run, shell, spawner, within};
@@ -123,19 +124,13 @@ async fn both_outputs_are_read_at_the_same_time() {
 #[tokio::test]
 async fn endless_output_costs_no_memory() {
     const WRITTEN: u64 = 300_000_000;
-    let before = peak_memory_kib();
+    let before = peak_bytes(std::process::id());
     let finished = run(launch("head", &["-c", &WRITTEN.to_string(), "/dev/zero"])).await.unwrap();
     assert_eq!(finished.ending, ExitReason::Exited(0));
     assert_eq!(finished.stdout.bytes.len() as u64, Launch::DEFAULT_OUTPUT_BYTES);
     assert_eq!(finished.stdout.dropped, WRITTEN - Launch::DEFAULT_OUTPUT_BYTES);
-    let grown = peak_memory_kib() - before;
-    assert!(grown < 64 * 1024, "memory grew by {grown} KiB");
-}
-
-fn peak_memory_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+    let grown = peak_bytes(std::process::id()) - before;
+    assert!(grown < 64 << 20, "memory grew by {grown} bytes");
 }
 
 #[tokio::test]

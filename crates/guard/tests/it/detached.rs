@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use guard::process::{
     DetachedChild, DetachedLaunch, ExitReason, Launch, ProcessIdentity, StartError, log_tail,
 };
+use testkit::{eventually, until};
 
-use crate::harness::{DEADLINE, Mark, launch, spawner, wait_until, wait_until_async, within};
+use crate::harness::{Mark, launch, spawner, within};
 
 /// A folder with a lock and a log.
 struct DetachedFolder(tempfile::TempDir);
@@ -53,7 +54,7 @@ impl DetachedFolder {
     }
 
     async fn wait_for_lock(&self) {
-        wait_until_async("the lock is free", || self.lock().is_ok()).await;
+        eventually("the lock is free", async || self.lock().is_ok()).await;
     }
 }
 
@@ -61,10 +62,10 @@ impl DetachedFolder {
 async fn until_it_is_detach_it_ends_with_whoever_holds_it() {
     let (folder, mark) = (DetachedFolder::new(), Mark::new());
     let child = folder.start(mark.shell("setsid sleep MARK & sleep MARK")).await.unwrap();
-    wait_until("it runs", DEADLINE, || mark.sleeps() == 2);
+    until("it runs", || mark.sleeps() == 2);
     assert!(folder.lock().is_err());
     drop(child);
-    wait_until("all is gone", DEADLINE, || mark.running().is_empty());
+    until("all is gone", || mark.running().is_empty());
     folder.wait_for_lock().await;
 }
 
@@ -72,7 +73,7 @@ async fn until_it_is_detach_it_ends_with_whoever_holds_it() {
 async fn detach_it_runs_on_and_holds_the_lock_until_it_is_asked_to_end() {
     let (folder, mark) = (DetachedFolder::new(), Mark::new());
     let identity = folder.detach(mark.shell("echo begun; exec sleep MARK")).await;
-    wait_until("it runs", DEADLINE, || mark.sleeps() == 1 && folder.log() == "begun\n");
+    until("it runs", || mark.sleeps() == 1 && folder.log() == "begun\n");
     assert!(folder.lock().is_err());
     assert!(identity.is_alive());
     identity.ask_to_end();
@@ -86,7 +87,7 @@ async fn it_may_end_gently_and_is_killed_when_it_does_not() {
     let (folder, mark) = (DetachedFolder::new(), Mark::new());
     let script = "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done # MARK";
     let identity = folder.detach(mark.shell(script)).await;
-    wait_until("it is ready", DEADLINE, || folder.log().contains("ready"));
+    until("it is ready", || folder.log().contains("ready"));
     identity.ask_to_end();
     folder.wait_for_lock().await;
     assert!(
@@ -97,7 +98,7 @@ async fn it_may_end_gently_and_is_killed_when_it_does_not() {
 
     let script = "trap '' TERM; echo ready; sleep MARK & setsid sleep MARK & wait; wait";
     let identity = folder.detach(mark.shell(script)).await;
-    wait_until("it is ready", DEADLINE, || folder.log().contains("ready") && mark.sleeps() == 2);
+    until("it is ready", || folder.log().contains("ready") && mark.sleeps() == 2);
     let began = Instant::now();
     identity.ask_to_end();
     folder.wait_for_lock().await;
@@ -135,7 +136,7 @@ async fn endless_output_is_read_and_bounded() {
     for _ in 0..3 {
         // Each time the log was full, it took the folder of the earlier one.
         let before = inode();
-        wait_until("the log was full", DEADLINE, || inode() != before);
+        until("the log was full", || inode() != before);
         let sizes = std::fs::read_dir(folder.0.path()).unwrap().flatten();
         let sizes = sizes.filter_map(|entry| Some(entry.metadata().ok()?.len()));
         let on_disk: u64 = sizes.sum();
@@ -150,9 +151,9 @@ async fn endless_output_is_read_and_bounded() {
 async fn a_supervisor_that_is_killed_takes_the_command_with_it() {
     let (folder, mark) = (DetachedFolder::new(), Mark::new());
     let identity = folder.detach(mark.shell("exec sleep MARK")).await;
-    wait_until("it runs", DEADLINE, || mark.sleeps() == 1);
+    until("it runs", || mark.sleeps() == 1);
     kill(identity);
-    wait_until("all is gone", DEADLINE, || mark.running().is_empty());
+    until("all is gone", || mark.running().is_empty());
     folder.wait_for_lock().await;
     assert!(!identity.is_alive());
     // Nobody is meant any more.
@@ -164,11 +165,11 @@ async fn a_supervisor_that_is_killed_takes_the_command_with_it() {
 async fn a_supervisor_that_hangs_can_be_destroyed() {
     let (folder, mark) = (DetachedFolder::new(), Mark::new());
     let identity = folder.detach(mark.shell("setsid sleep MARK & exec sleep MARK")).await;
-    wait_until("it runs", DEADLINE, || mark.sleeps() == 2);
+    until("it runs", || mark.sleeps() == 2);
     signal(identity, rustix::process::Signal::STOP);
     identity.destroy();
     folder.wait_for_lock().await;
-    wait_until("all is gone", DEADLINE, || mark.running().is_empty());
+    until("all is gone", || mark.running().is_empty());
 }
 
 #[tokio::test]
@@ -177,7 +178,7 @@ async fn the_sockets_of_a_command_are_told_from_those_of_others() {
     let script = "import socket,time\ns=socket.socket(); s.bind(('127.0.0.1',0)); s.listen()\n\
                   print(s.getsockname()[1], flush=True); time.sleep(1000)";
     let identity = folder.detach(launch("python3", &["-c", script])).await;
-    wait_until("it listens", DEADLINE, || folder.log().ends_with('\n'));
+    until("it listens", || folder.log().ends_with('\n'));
     let port: u16 = folder.log().trim().parse().unwrap();
     let own: Vec<u16> = identity.listeners().iter().map(|one| one.port).collect();
     assert_eq!(own, [port]);

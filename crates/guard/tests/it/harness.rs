@@ -1,12 +1,12 @@
-//! Set-up that tests share: commands and their processes, mounted disks, strace.
+//! Set-up that tests share: commands and their processes, strace.
 
 use std::future::Future;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use guard::process::{FinishedCommand, Launch, Spawner, StartError};
+use testkit::skipped;
 use tokio_util::sync::CancellationToken;
 
 /// Generous for a loaded machine: a test that passes does not wait for it.
@@ -68,16 +68,7 @@ impl Mark {
 
     /// The command lines of all running processes with the number in it, our supervisors included.
     pub fn running(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir("/proc").unwrap() {
-            // A process may end while it is being looked at. A zombie has no command line.
-            let Ok(line) = std::fs::read(entry.unwrap().path().join("cmdline")) else { continue };
-            let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            if line.contains(&self.0) {
-                found.push(line);
-            }
-        }
-        found
+        testkit::running(&self.0)
     }
 
     /// Another handle on the standard output of a running `sleep`.
@@ -97,16 +88,9 @@ impl Mark {
     }
 }
 
-// Mounting, and strace, which kills or fails a process at a chosen system call, are programs.
+// As strace, which kills or fails a process at a chosen system call, is started.
 #[allow(clippy::disallowed_types)]
 pub type Command = std::process::Command;
-
-/// Says why a test did nothing. Straight to stderr: what a test prints is shown only where it fails.
-pub fn skipped(reason: &str) {
-    let thread = std::thread::current();
-    let name = thread.name().unwrap_or_default();
-    let _ = writeln!(std::io::stderr(), "{name} skipped: {reason}");
-}
 
 /// True if strace can trace here.
 pub fn strace_works() -> bool {
@@ -118,52 +102,10 @@ pub fn strace_works() -> bool {
     works
 }
 
-/// A file system of its own, the only way to a full or a read-only disk that root, too, is held to. Gone when dropped.
-pub struct TmpfsMount(tempfile::TempDir);
-
-impl TmpfsMount {
-    /// Nothing where this user may not mount; the test then says so and ends.
-    pub fn new(options: &str) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "guard-test"]).arg(folder.path());
-        if mount.output().is_ok_and(|output| output.status.success()) {
-            return Some(Self(folder));
-        }
-        skipped("mounting is not permitted here");
-        None
-    }
-
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    pub fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let status = Command::new("mount").args(["-o", &options]).arg(self.path()).status();
-        assert!(status.unwrap().success());
-    }
-}
-
-impl Drop for TmpfsMount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
-    }
-}
-
 pub fn wait_until(what: &str, deadline: Duration, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + deadline;
     while !holds() {
         assert!(Instant::now() < end, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// The same for a test that must let its own tasks run meanwhile.
-pub async fn wait_until_async(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + DEADLINE;
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -111,6 +111,19 @@ fn other_programs_may_append_cut_and_exchange_the_file() {
     assert_eq!(read(folder.path()), "x\n");
 }
 
+/// A person may open the file in an editor that writes it in place.
+#[test]
+fn lines_are_counted_anew_after_somebody_edited_the_file() {
+    let (folder, log) = with("a\nb\nc\n");
+    assert_eq!(appends(&log, "x"), 4);
+    assert_eq!(appends(&log, "x"), 5);
+    // As many bytes, of another number of lines.
+    std::thread::sleep(Duration::from_millis(20));
+    std::fs::write(folder.path().join(FILE), "abcdefghi\n").unwrap();
+    assert_eq!(appends(&log, "x"), 2);
+    assert_eq!(appends(&log, "x"), 3);
+}
+
 #[test]
 fn many_at_once_each_get_the_line_where_they_stand() {
     const WRITERS: usize = 16;

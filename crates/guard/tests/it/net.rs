@@ -105,7 +105,11 @@ fn direct(server: &Hostile) -> HttpClient {
 }
 
 async fn get(client: &HttpClient, url: &str) -> Result<HttpResponse, NetError> {
-    client.send(HttpRequest::get(url), &CancellationToken::new()).await
+    send(client, HttpRequest::get(url)).await
+}
+
+async fn send(client: &HttpClient, request: HttpRequest) -> Result<HttpResponse, NetError> {
+    client.send(request, &CancellationToken::new()).await
 }
 
 /// The reason of a failure, in a word.

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use guard::process::{Child, ExitReason, Launch};
+use testkit::until;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-use crate::harness::{DEADLINE, Mark, shell, spawner, wait_until, within};
+use crate::harness::{DEADLINE, Mark, shell, spawner, within};
 
 async fn open(launch: Launch) -> Child {
     within(spawner().open(launch)).await.unwrap()
@@ -77,7 +78,7 @@ async fn a_dropped_child_takes_everything_along() {
     let mut line = [0; 3];
     within(child.stdout.as_mut().unwrap().read_exact(&mut line)).await.unwrap();
     drop(child);
-    wait_until("nothing is left", DEADLINE, || mark.running().is_empty());
+    until("nothing is left", || mark.running().is_empty());
 }
 
 #[tokio::test]

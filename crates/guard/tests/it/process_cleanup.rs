@@ -8,9 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use guard::process::{ExitReason, FinishedCommand, Launch, Spawner};
+use testkit::{eventually, until};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{DEADLINE, Mark, run, shell, spawner, wait_until, wait_until_async, within};
+use crate::harness::{Mark, run, shell, spawner, wait_until, within};
 
 /// What a stopped call may take, by promise.
 const STOP_DEADLINE: Duration = Duration::from_secs(2);
@@ -25,7 +27,7 @@ async fn stop_when(
     let stop = CancellationToken::new();
     let spawner = spawner();
     let cancel = async {
-        wait_until_async("the command runs", &mut started).await;
+        eventually("the command runs", || std::future::ready(started())).await;
         stop.cancel();
         Instant::now()
     };
@@ -118,7 +120,7 @@ async fn a_dropped_call_is_killed_at_once() {
     let call = spawner.run(mark.shell(script), &stop, None);
     tokio::select! {
         finished = call => panic!("ended by itself: {finished:?}"),
-        () = wait_until_async("the command runs", || mark.sleeps() == 2) => {}
+        () = eventually("the command runs", async || mark.sleeps() == 2) => {}
     }
     // Killed already, and on their way out without us.
     wait_until("nothing is left", STOP_DEADLINE, || mark.running().is_empty());
@@ -153,7 +155,7 @@ async fn no_zombie_stays() {
         run(shell("true & exit 0")).await.unwrap();
         drop_while_running(&spawner(), shell("true & sleep 1000")).await;
     }
-    wait_until_async("all are reaped", || zombies_of_ours() == 0).await;
+    eventually("all are reaped", async || zombies_of_ours() == 0).await;
 }
 
 /// Lets go of a call before it had the chance to do anything.
@@ -203,7 +205,7 @@ async fn an_output_that_somebody_else_holds_does_not_hold_the_call() {
     // The test itself keeps the tool's standard output open, as a process outside of the tree would.
     let mut held = None;
     let grasp = async {
-        wait_until_async("the command runs", || mark.sleeps() == 1).await;
+        eventually("the command runs", async || mark.sleeps() == 1).await;
         held = Some(mark.open_output());
         stop.cancel();
         Instant::now()
@@ -252,7 +254,7 @@ fn a_killed_server_leaves_nothing() {
         .spawn()
         .unwrap();
     let server = Killed(server);
-    wait_until("the commands run", DEADLINE, || mark.sleeps() == 4);
+    until("the commands run", || mark.sleeps() == 4);
     drop(server);
     wait_until("nothing is left", FORCED_DEADLINE, || mark.running().is_empty());
 }
@@ -261,18 +263,15 @@ fn a_killed_server_leaves_nothing() {
 async fn many_calls_do_not_disturb_each_other() {
     let mark = Mark::new();
     let spawner = spawner();
-    let calls: Vec<_> = (0..40)
-        .map(|number| {
-            let (spawner, mark) = (spawner.clone(), mark.clone());
-            tokio::spawn(async move {
-                let launch = mark.shell(&format!("sleep MARK & echo {number}; exit {number}"));
-                let stop = CancellationToken::new();
-                (number, within(spawner.run(launch, &stop, None)).await.unwrap())
-            })
-        })
-        .collect();
-    for call in calls {
-        let (number, finished) = call.await.unwrap();
+    let calls = (0..40).map(|number| {
+        let (spawner, mark) = (spawner.clone(), mark.clone());
+        async move {
+            let launch = mark.shell(&format!("sleep MARK & echo {number}; exit {number}"));
+            let stop = CancellationToken::new();
+            (number, within(spawner.run(launch, &stop, None)).await.unwrap())
+        }
+    });
+    for (number, finished) in calls.collect::<JoinSet<_>>().join_all().await {
         assert_eq!(finished.ending, ExitReason::Exited(number));
         assert_eq!(finished.stdout.bytes, format!("{number}\n").into_bytes());
     }

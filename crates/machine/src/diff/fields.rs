@@ -6,17 +6,17 @@ use super::BaselineError;
 
 /// The tolerance of a processor's frequency, as a share of the larger of both. Where it is
 /// the present one, it follows the load and the heat.
-pub const FREQUENCY_TOLERANCE: f64 = 0.2;
+const FREQUENCY_TOLERANCE: f64 = 0.2;
 
 /// The tolerance of used and free memory, as a share of all of it.
-pub const RAM_USED_TOLERANCE: f64 = 0.5;
+const RAM_USED_TOLERANCE: f64 = 0.5;
 
 /// The tolerance of the used space of a disk, as a share of its size.
-pub const DISK_USED_TOLERANCE: f64 = 0.2;
+const DISK_USED_TOLERANCE: f64 = 0.2;
 
 /// The tolerance of a size, as a share of the larger of both: kernels and drivers set aside a
 /// little more or less from one version to the next.
-pub const SIZE_TOLERANCE: f64 = 0.01;
+const SIZE_TOLERANCE: f64 = 0.01;
 
 /// The numbers of packages, and of elements of another list, that a baseline may have.
 pub(super) const MAX_PACKAGES: usize = 200_000;
@@ -205,8 +205,8 @@ impl Field {
             ValueType::NumberOrNull => (value.is_number() || value.is_null(), "a number or null"),
             ValueType::Flag => (value.is_boolean(), "true or false"),
         };
-        let pointer = || pointer.to_owned();
-        if fits { Ok(()) } else { Err(BaselineError::Shape { pointer: pointer(), expected }) }
+        let wrong = || BaselineError::Shape { pointer: pointer.to_owned(), expected };
+        if fits { Ok(()) } else { Err(wrong()) }
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) fn read(machine: &MachineEnvironment, mounts: &[Mount], groups: &str)
         if controllers.is_empty() {
             let mount = mounts.iter().rfind(|mount| mount.kind == "cgroup2");
             for folder in upwards(machine, mount, path) {
-                smaller_cpus(&mut allowed.cpus, cpu_max(&folder));
-                smaller_memory(&mut allowed.memory, read::number(&folder.join("memory.max")));
+                smaller(&mut allowed.cpus, cpu_max(&folder));
+                smaller(&mut allowed.memory, bytes(&folder.join("memory.max")));
             }
             continue;
         }
@@ -45,13 +45,12 @@ pub(super) fn read(machine: &MachineEnvironment, mounts: &[Mount], groups: &str)
         };
         if has(controllers, "cpu") {
             for folder in upwards(machine, mount("cpu"), path) {
-                smaller_cpus(&mut allowed.cpus, cpu_quota(&folder));
+                smaller(&mut allowed.cpus, cpu_quota(&folder));
             }
         }
         if has(controllers, "memory") {
             for folder in upwards(machine, mount("memory"), path) {
-                let bytes = read::number(&folder.join("memory.limit_in_bytes"));
-                smaller_memory(&mut allowed.memory, bytes);
+                smaller(&mut allowed.memory, bytes(&folder.join("memory.limit_in_bytes")));
             }
         }
     }
@@ -65,6 +64,11 @@ fn upwards(machine: &MachineEnvironment, mount: Option<&Mount>, path: &str) -> V
     let inside = |path: &&Path| path.starts_with(&mount.point);
     let here = |path: &Path| machine.at(path.strip_prefix("/").unwrap_or(path));
     group.ancestors().take_while(inside).take(MAX_DEPTH).map(here).collect()
+}
+
+/// A limit of memory, if there is one.
+fn bytes(file: &Path) -> Option<u64> {
+    read::number(file).filter(|bytes| *bytes < NO_LIMIT_BYTES)
 }
 
 /// `cpu.max`: a quota or `max`, and the period that it is for.
@@ -86,34 +90,21 @@ fn share(quota: u64, period: u64) -> Option<f64> {
     (quota > 0 && period > 0).then(|| quota as f64 / period as f64)
 }
 
-fn smaller_cpus(kept: &mut Option<f64>, found: Option<f64>) {
-    *kept = match (*kept, found) {
-        (Some(kept), Some(found)) => Some(kept.min(found)),
-        (kept, found) => kept.or(found),
-    };
-}
-
-fn smaller_memory(kept: &mut Option<u64>, found: Option<u64>) {
-    if let Some(found) = found.filter(|found| *found < NO_LIMIT_BYTES) {
-        *kept = Some(kept.map_or(found, |kept| kept.min(found)));
+/// The smaller of two limits, where there are any.
+fn smaller<T: PartialOrd>(kept: &mut Option<T>, found: Option<T>) {
+    if kept.is_none() || found.is_some() && found < *kept {
+        *kept = found;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hardware::tests::{tree, write};
 
     fn allowed(mountinfo: &str, groups: &str, files: &[(&str, &str)]) -> CgroupLimits {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write("proc/self/mountinfo", mountinfo);
-        for (path, text) in files {
-            write(&format!("sys/fs/cgroup/{path}"), text);
-        }
+        let folder = tree(&[("proc/self/mountinfo", mountinfo)]);
+        write(&folder.path().join("sys/fs/cgroup"), files);
         let machine = MachineEnvironment::under(folder.path());
         read(&machine, &crate::hardware::mounts::read(&machine), groups)
     }

@@ -77,15 +77,11 @@ fn kind(machine: &MachineEnvironment, groups: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hardware::tests::tree;
 
     fn found(files: &[&str], groups: &str) -> Option<String> {
-        let folder = tempfile::tempdir().unwrap();
-        for path in files {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "systemd-nspawn\n").unwrap();
-        }
-        kind(&MachineEnvironment::under(folder.path()), groups)
+        let files: Vec<_> = files.iter().map(|path| (*path, "systemd-nspawn\n")).collect();
+        kind(&MachineEnvironment::under(tree(&files).path()), groups)
     }
 
     #[test]
@@ -119,16 +115,12 @@ mod tests {
 
     #[test]
     fn limits_are_told_with_and_without_a_container() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write("proc/self/cgroup", "0::/a.service\n");
-        write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
-        write("sys/fs/cgroup/a.service/memory.max", "1610612736\n");
-        write("sys/fs/cgroup/a.service/cpu.max", "100000 300000\n");
+        let folder = tree(&[
+            ("proc/self/cgroup", "0::/a.service\n"),
+            ("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("sys/fs/cgroup/a.service/memory.max", "1610612736\n"),
+            ("sys/fs/cgroup/a.service/cpu.max", "100000 300000\n"),
+        ]);
         let machine = MachineEnvironment::under(folder.path());
         let container = read(&machine, &crate::hardware::mounts::read(&machine));
         let expected = Container {

@@ -100,11 +100,10 @@ fn identity(mount: &Mount) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hardware::tests::tree;
 
     fn mounts(table: &str) -> Vec<Mount> {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
-        std::fs::write(folder.path().join("proc/self/mountinfo"), table).unwrap();
+        let folder = tree(&[("proc/self/mountinfo", table)]);
         crate::hardware::mounts::read(&MachineEnvironment::under(folder.path()))
     }
 

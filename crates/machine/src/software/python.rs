@@ -10,10 +10,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::{MachineEnvironment, read};
 
 /// The version where there is no Python.
-pub const NOT_FOUND: &str = "not found";
+const NOT_FOUND: &str = "not found";
 
 /// The version where there is one, and nothing tells which.
-pub const UNKNOWN: &str = "unknown";
+const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Python {

@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, MAIN_DB, OpenFlags, limits::Limit};
 
 use super::{SourceState, collect::Collector};
@@ -81,16 +82,8 @@ fn headers(path: &Path, found: &mut dyn FnMut(&[u8])) -> rusqlite::Result<()> {
 
 /// The path as SQLite takes it with options.
 fn uri(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(*byte));
-            }
-            other => uri.push_str(&format!("%{other:02x}")),
-        }
-    }
-    uri + "?immutable=1"
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/');
+    format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_encoded_bytes(), KEPT))
 }
 
 /// The tags of a header that are wanted.

@@ -4,83 +4,12 @@ use std::{borrow::Cow, collections::HashSet};
 
 use serde::Serialize;
 
-/// Packages worth knowing on most machines: what agents and models are made of, and what a
-/// security notice is most often about. A name may end with `*`.
-pub const DEFAULT_KEY_PACKAGES: &[&str] = &[
-    // Models and agents.
-    "accelerate",
-    "anthropic",
-    "faiss-cpu",
-    "fastapi",
-    "jax",
-    "lancedb",
-    "langchain",
-    "litellm",
-    "llama-cpp-python",
-    "mcp",
-    "mlx",
-    "mlx-lm",
-    "numpy",
-    "onnxruntime",
-    "openai",
-    "pandas",
-    "pip",
-    "pydantic",
-    "requests",
-    "sentence-transformers",
-    "tensorflow",
-    "torch",
-    "transformers",
-    "uvicorn",
-    "vllm",
-    // Tools and runtimes.
-    "clang",
-    "cmake",
-    "curl",
-    "ffmpeg",
-    "g++",
-    "gcc",
-    "git",
-    "go",
-    "golang",
-    "node",
-    "nodejs",
-    "ollama",
-    "python",
-    "python3",
-    "rustc",
-    "sqlite3",
-    // The system.
-    "apk-tools",
-    "apt",
-    "bash",
-    "busybox",
-    "ca-certificates",
-    "containerd",
-    "containerd.io",
-    "coreutils",
-    "cuda-toolkit*",
-    "docker",
-    "docker-ce",
-    "docker.io",
-    "dpkg",
-    "glibc",
-    "libc6",
-    "libssl3*",
-    "linux-image-*",
-    "musl",
-    "nvidia-driver-*",
-    "openssh-client",
-    "openssh-server",
-    "openssl",
-    "pacman",
-    "podman",
-    "rpm",
-    "sudo",
-    "systemd",
-    "tzdata",
-    "xz-utils",
-];
+/// The names of the packages that are worth knowing on most machines.
+pub fn default_key_packages() -> impl Iterator<Item = &'static str> {
+    include_str!("key_packages.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
 
 /// Which packages a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

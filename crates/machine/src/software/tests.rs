@@ -124,7 +124,7 @@ fn huge_and_broken_databases_are_left_out() {
 
 #[test]
 fn this_machine_has_a_name() {
-    let key = KeyPackages::new(DEFAULT_KEY_PACKAGES);
+    let key = KeyPackages::new(default_key_packages());
     let found = software(&MachineEnvironment::here(), &Selection::key(&key));
     assert!(!found.os_version.is_empty() && !found.kernel.is_empty());
     assert!(!found.python_version.is_empty());

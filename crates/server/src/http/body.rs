@@ -68,7 +68,7 @@ pub(crate) async fn read_object(
     if bytes.is_empty() {
         return Ok(None);
     }
-    match contract::json::parse(&bytes) {
+    match gate::beside_runtime(bytes.len(), || contract::json::parse(&bytes)) {
         Ok(Value::Object(object)) => Ok(Some(object)),
         Ok(_) => Err(invalid("the request body must be an object".into())),
         Err(error) => Err(invalid(format!("the request body is invalid JSON: {error}"))),

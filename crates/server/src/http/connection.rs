@@ -9,7 +9,7 @@ use std::{
     io,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
@@ -18,9 +18,13 @@ use std::{
 use axum::{
     Router,
     body::{Body, HttpBody},
+    http::{HeaderValue, header},
     response::Response,
 };
 use bytes::Bytes;
+use contract::codes;
+use futures_util::task::AtomicWaker;
+use gate::Failure;
 use hyper::{
     body::{Frame, Incoming, SizeHint},
     server::conn::http1,
@@ -30,13 +34,20 @@ use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::AbortHandle,
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{App, http::identity, rest};
+use crate::{
+    App,
+    http::{
+        identity,
+        unread::{UnreadFrame, UnreadResponses},
+    },
+    rest,
+};
 
 /// The largest head of a request, in bytes.
 const MAX_HEAD_BYTES: usize = 64 * 1_024;
@@ -45,24 +56,36 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The time that calls that were told to stop have to be recorded.
 const LAST_MOMENT: Duration = Duration::from_secs(4);
 
+/// The number of connections beyond `max_connections` that are accepted: a health check gets through
+/// when all others are taken.
+const SPARE_CONNECTIONS: usize = 16;
+
 /// Answers connections until told to stop; then lets what runs come to its end, for as
 /// long as the settings allow.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
     let routers = (rest::routes(app.clone()), rest::refusals());
-    let places = Arc::new(Semaphore::new(app.settings.max_connections));
-    let supervisor = Arc::new(ConnectionSupervisor::default());
-    let timeouts =
-        ConnectionTimeouts { head: app.settings.header_timeout, idle: app.settings.idle_timeout };
+    let accepted = Arc::new(Semaphore::new(app.settings.max_connections + SPARE_CONNECTIONS));
+    let supervisor = ConnectionSupervisor::new(app.settings.max_connections, app.unread.clone());
+    let supervisor = Arc::new(supervisor);
+    let timeouts = ConnectionTimeouts {
+        head: app.settings.header_timeout,
+        idle: app.settings.idle_timeout,
+        half_closed: app.settings.half_closed_timeout,
+    };
     let mut tick = tokio::time::interval(TICK);
     loop {
         let next = async {
-            let place = places.clone().acquire_owned().await;
-            (place, listener.accept().await)
+            let permit = accepted.clone().acquire_owned().await;
+            (permit, listener.accept().await)
         };
-        let (place, stream) = tokio::select! {
+        let (permit, stream) = tokio::select! {
             () = stop.cancelled() => break,
             _ = tick.tick() => {
                 supervisor.tick(timeouts);
+                supervisor.end_unread();
+                if accepted.available_permits() == 0 {
+                    supervisor.end_longest_idle(false);
+                }
                 app.mcp.sessions.sweep();
                 continue;
             }
@@ -78,9 +101,10 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
         };
         let activity = supervisor.activity();
         let (app, routers, noted) = (app.clone(), routers.clone(), activity.clone());
+        let places = supervisor.clone();
         let task = tokio::spawn(async move {
-            connection(app, routers, stream, noted).await;
-            drop(place);
+            connection(app, routers, stream, noted, places).await;
+            drop(permit);
         });
         supervisor.supervise(activity, task.abort_handle());
     }
@@ -116,15 +140,33 @@ async fn connection(
     (routes, refusals): (Router, Router),
     stream: TcpStream,
     activity: Arc<ConnectionActivity>,
+    supervisor: Arc<ConnectionSupervisor>,
 ) {
     // An answer is one small write: waiting to fill a packet only adds delay.
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
+    let place = Arc::new(OnceLock::new());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (app, busy) = (app.clone(), activity.busy());
         let (routes, refusals) = (routes.clone(), refusals.clone());
+        let needs_place = place.get().is_none() && !is_health_check(request.uri().path());
+        let needed = needs_place.then(|| (place.clone(), supervisor.clone()));
         async move {
             let request = request.map(Body::new);
+            if app.unread.is_full() && !is_health_check(request.uri().path()) {
+                Box::pin(app.unread.wait_for_room()).await;
+            }
+            if let Some((place, supervisor)) = needed {
+                if !Box::pin(supervisor.take_place(&place, app.settings.header_timeout)).await {
+                    let failure = no_place(app.settings.max_connections);
+                    let mut response =
+                        Box::pin(identity::refuse(&app, &refusals, request, failure)).await;
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(header::CONNECTION, close);
+                    return Ok(busy.until_sent(response));
+                }
+                busy.0.has_place.store(true, Relaxed);
+            }
             let response = identity::handle(&app, routes, &refusals, request).await;
             Ok::<_, Infallible>(busy.until_sent(response))
         }
@@ -136,14 +178,33 @@ async fn connection(
     }
 }
 
+fn is_health_check(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
+}
+
+/// The failure where all connections are at work.
+fn no_place(max_connections: usize) -> Failure {
+    let message = format!(
+        "{max_connections} connections are at work (server.max_connections); retry shortly"
+    );
+    let mut failure = Failure::new(codes::TOO_MANY_REQUESTS, message);
+    failure.retry_after = Some(1);
+    failure
+}
+
 /// The interval at which the supervisor looks.
 const TICK: Duration = Duration::from_millis(100);
 
 /// After so many ticks a client that takes nothing is given up when the server stops.
 const STUCK_TICKS: u64 = 10;
 
+/// After so many ticks a client that takes nothing may be given up for others that do.
+const UNREAD_TICKS: u64 = 2;
+
 /// Between requests.
 const IDLE: u8 = 0;
+/// Nothing has come in yet.
+const NEW: u8 = 4;
 /// A request has begun to come in.
 const HEAD: u8 = 1;
 /// A request is being answered.
@@ -152,12 +213,19 @@ const BUSY: u8 = 2;
 const SENDING: u8 = 3;
 
 /// The activity of a connection, and since which tick.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ConnectionActivity {
     phase: AtomicU8,
     since: AtomicU64,
     /// True if the client has left no room for what it is sent.
     blocked: AtomicBool,
+    /// True if it has a place among `max_connections`.
+    has_place: AtomicBool,
+    /// The tick at which the client closed its side before it had its response; 0 if it did not.
+    half_closed: AtomicU64,
+    /// Woken when such a client has its response.
+    reader: AtomicWaker,
+    unread: UnreadFrame,
     clock: Arc<AtomicU64>,
 }
 
@@ -187,6 +255,17 @@ impl ConnectionActivity {
         self.enter(BUSY);
         BusyGuard(self.clone())
     }
+
+    /// Notes that the client has closed its side. True if it may still be waiting for a response: a client that has
+    /// nothing more to send cannot be told from one that went away.
+    fn may_wait(&self, context: &Context<'_>) -> bool {
+        self.reader.register(context.waker());
+        let is_waiting = matches!(self.phase.load(Relaxed), BUSY | SENDING);
+        if is_waiting && self.half_closed.load(Relaxed) == 0 {
+            self.half_closed.store(self.clock.load(Relaxed).max(1), Relaxed);
+        }
+        is_waiting
+    }
 }
 
 /// Ends the answering of a request, also one that was given up.
@@ -203,14 +282,14 @@ impl BusyGuard {
             return response;
         }
         self.0.enter(SENDING);
-        response.map(|body| Body::new(TrackedBody { body, _busy: self }))
+        response.map(|body| Body::new(TrackedBody { body, busy: self }))
     }
 }
 
 /// A body that keeps its connection busy.
 struct TrackedBody {
     body: Body,
-    _busy: BusyGuard,
+    busy: BusyGuard,
 }
 
 impl HttpBody for TrackedBody {
@@ -221,11 +300,18 @@ impl HttpBody for TrackedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        let data = match &frame {
+            Poll::Ready(Some(Ok(frame))) => frame.data_ref(),
+            _ => None,
+        };
+        self.busy.0.unread.set(data.map_or(0, |bytes| bytes.len() as u64));
+        frame
     }
 
+    /// Never before it is asked for one frame more, which is when the last one is sent.
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        false
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -236,32 +322,91 @@ impl HttpBody for TrackedBody {
 impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.enter(IDLE);
+        self.0.unread.set(0);
+        if self.0.half_closed.load(Relaxed) > 0 {
+            self.0.reader.wake();
+        }
     }
 }
 
 /// The time that a connection may be in a phase.
 #[derive(Debug, Clone, Copy)]
 struct ConnectionTimeouts {
-    /// For the head of a request to come in.
+    /// For the head of a request to come in; of the first one, from when the connection is accepted.
     head: Duration,
     /// Between requests, and for a client to take what it is sent.
     idle: Duration,
+    /// For a response to a client that has closed its side.
+    half_closed: Duration,
 }
 
 /// All the connections that are open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ConnectionSupervisor {
+    /// Every connection that has made a request has a place, health checks aside.
+    places: Arc<Semaphore>,
     clock: Arc<AtomicU64>,
+    unread: Arc<UnreadResponses>,
+    /// The tick since which they take more than they may; 0 if they do not.
+    full_since: AtomicU64,
     open: Mutex<Vec<(Arc<ConnectionActivity>, AbortHandle)>>,
 }
 
 impl ConnectionSupervisor {
+    fn new(places: usize, unread: Arc<UnreadResponses>) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            clock: Arc::default(),
+            unread,
+            full_since: AtomicU64::new(0),
+            open: Mutex::default(),
+        }
+    }
+
     /// The note of a new connection.
     fn activity(&self) -> Arc<ConnectionActivity> {
-        let activity =
-            ConnectionActivity { clock: self.clock.clone(), ..ConnectionActivity::default() };
-        activity.touch();
+        let activity = ConnectionActivity {
+            phase: AtomicU8::new(NEW),
+            since: AtomicU64::new(0),
+            blocked: AtomicBool::new(false),
+            has_place: AtomicBool::new(false),
+            half_closed: AtomicU64::new(0),
+            reader: AtomicWaker::new(),
+            unread: UnreadFrame::new(self.unread.clone()),
+            clock: self.clock.clone(),
+        };
+        activity.enter(NEW);
         Arc::new(activity)
+    }
+
+    /// Takes a place for a connection, if there is one in time.
+    async fn take_place(&self, place: &OnceLock<OwnedSemaphorePermit>, wait: Duration) -> bool {
+        let taken = match self.places.clone().try_acquire_owned() {
+            Ok(taken) => Some(taken),
+            Err(_) => {
+                self.end_longest_idle(true);
+                let free = self.places.clone().acquire_owned();
+                tokio::time::timeout(wait, free).await.ok().and_then(Result::ok)
+            }
+        };
+        taken.is_some_and(|taken| place.set(taken).is_ok())
+    }
+
+    /// Ends the connection that has been idle for longest, to make room; of all, or of those with a place.
+    fn end_longest_idle(&self, with_place: bool) {
+        let open = self.lock();
+        let idle = open.iter().filter(|(activity, task)| {
+            matches!(activity.phase.load(Relaxed), IDLE | NEW)
+                && (activity.has_place.load(Relaxed) || !with_place)
+                && !task.is_finished()
+        });
+        if let Some((activity, task)) =
+            idle.min_by_key(|(activity, _)| activity.since.load(Relaxed))
+        {
+            // The next one to make room ends another.
+            activity.phase.store(BUSY, Relaxed);
+            task.abort();
+        }
     }
 
     /// Takes a connection into keeping.
@@ -277,18 +422,64 @@ impl ConnectionSupervisor {
             u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
         };
         let (head, idle) = (ticks(timeouts.head), ticks(timeouts.idle));
+        let half_closed = ticks(timeouts.half_closed);
         self.lock().retain(|(activity, task)| {
             let age = now.saturating_sub(activity.since.load(Relaxed));
             let too_long = match activity.phase.load(Relaxed) {
-                HEAD => age > head,
+                NEW | HEAD => age > head,
                 IDLE | SENDING => age > idle,
                 _ => false,
             };
-            if too_long {
+            let closed = activity.half_closed.load(Relaxed);
+            let is_gone = closed > 0 && now.saturating_sub(closed) > half_closed;
+            if too_long || is_gone {
                 task.abort();
             }
             !task.is_finished()
         });
+    }
+
+    /// Where the responses that wait for their clients take more than they may, ends the connections whose clients
+    /// have taken nothing for longest.
+    fn end_unread(&self) {
+        if !self.unread.is_full() {
+            self.full_since.store(0, Relaxed);
+            return;
+        }
+        let now = self.clock.load(Relaxed);
+        let _ = self.full_since.compare_exchange(0, now, Relaxed, Relaxed);
+        // Nor may those who take a little now and then keep it full.
+        let is_lasting = now.saturating_sub(self.full_since.load(Relaxed)) > STUCK_TICKS;
+        let least_age = if is_lasting { 0 } else { UNREAD_TICKS };
+        let open = self.lock();
+        let since = |activity: &ConnectionActivity| activity.since.load(Relaxed);
+        let mut deaf: Vec<_> = open
+            .iter()
+            .filter(|(activity, _)| {
+                activity.blocked.load(Relaxed)
+                    && activity.unread.bytes() > 0
+                    && now.saturating_sub(since(activity)) >= least_age
+            })
+            .collect();
+        deaf.sort_by_key(|(activity, _)| since(activity));
+        let mut ended = 0_usize;
+        for (activity, task) in deaf {
+            if !self.unread.is_full() {
+                break;
+            }
+            task.abort();
+            ended += 1;
+            // At once: ticks that were late come together.
+            activity.unread.set(0);
+        }
+        if ended > 0 {
+            let max_bytes = self.unread.max_bytes();
+            tracing::warn!(
+                connections = ended,
+                "closed connections whose clients do not read their responses: more than {max_bytes} bytes \
+                 wait (server.max_unread_bytes)"
+            );
+        }
     }
 
     /// Ends the connections that do nothing; tells how many are still at work.
@@ -298,7 +489,7 @@ impl ConnectionSupervisor {
         let mut open = self.lock();
         open.retain(|(activity, task)| {
             let age = now.saturating_sub(activity.since.load(Relaxed));
-            let idle = activity.phase.load(Relaxed) == IDLE && age > 2;
+            let idle = matches!(activity.phase.load(Relaxed), IDLE | NEW) && age > 2;
             // A client that takes nothing does not keep a server from stopping.
             let stuck = activity.blocked.load(Relaxed) && age > STUCK_TICKS;
             if idle || stuck {
@@ -328,8 +519,19 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let result = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before && self.activity.phase.load(Relaxed) == IDLE {
-            self.activity.enter(HEAD);
+        if buffer.filled().len() > before {
+            match self.activity.phase.load(Relaxed) {
+                IDLE => self.activity.enter(HEAD),
+                // Its time runs from the accept.
+                NEW => self.activity.phase.store(HEAD, Relaxed),
+                _ => {}
+            }
+        } else if matches!(result, Poll::Ready(Ok(())))
+            && buffer.remaining() > 0
+            && self.activity.may_wait(context)
+        {
+            // Read again once the response is sent; until then the supervisor watches over it.
+            return Poll::Pending;
         }
         result
     }

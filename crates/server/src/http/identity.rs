@@ -1,7 +1,10 @@
 //! The identity of a request, before a route is looked for: its id, where it comes from, and who
 //! sent it.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::{Ipv4Addr, Ipv6Addr},
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -47,10 +50,8 @@ pub(crate) async fn handle(
     refusals: &Router,
     mut request: Request<Body>,
 ) -> Response {
-    let given = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
-    let request_id =
-        given.and_then(RequestId::given).unwrap_or_else(|| RequestId::new(app.gate.clock().now()));
-    let mut response = match identify(&app.settings, &request) {
+    let request_id = request_id(app, &request);
+    let response = match identify(&app.settings, &request) {
         Ok((caller, operator)) => {
             let request_id = request_id.clone();
             let context = RequestContext { caller, operator, request_id };
@@ -62,20 +63,55 @@ pub(crate) async fn handle(
                 route(routes, request).await
             }
         }
-        Err(failure) => {
-            let unauthorized = failure.http_status == codes::UNAUTHORIZED.http_status;
-            let rejected = RejectedRequest { request_id: request_id.clone(), failure };
-            request.extensions_mut().insert(rejected);
-            let mut response = route(refusals.clone(), request).await;
-            if unauthorized {
-                ask_for_token(&mut response);
-            }
-            response
-        }
+        Err(failure) => refused(refusals, request, request_id.clone(), failure).await,
     };
-    if let Ok(value) = HeaderValue::from_str(request_id.as_str()) {
+    completed(app, response, &request_id)
+}
+
+/// Refuses a request before anything of it is looked at, in the shape of its route.
+pub(crate) async fn refuse(
+    app: &App,
+    refusals: &Router,
+    request: Request<Body>,
+    failure: Failure,
+) -> Response {
+    let request_id = request_id(app, &request);
+    let response = refused(refusals, request, request_id.clone(), failure).await;
+    completed(app, response, &request_id)
+}
+
+fn request_id(app: &App, request: &Request<Body>) -> RequestId {
+    let request_id = RequestId::new(app.gate.clock().now());
+    match request.headers().get(X_REQUEST_ID).and_then(|name| name.to_str().ok()) {
+        Some(name) => request_id.called(name),
+        None => request_id,
+    }
+}
+
+async fn refused(
+    refusals: &Router,
+    mut request: Request<Body>,
+    request_id: RequestId,
+    failure: Failure,
+) -> Response {
+    let unauthorized = failure.http_status == codes::UNAUTHORIZED.http_status;
+    request.extensions_mut().insert(RejectedRequest { request_id, failure });
+    let mut response = route(refusals.clone(), request).await;
+    if unauthorized {
+        ask_for_token(&mut response);
+    }
+    response
+}
+
+/// The response with the headers that every one has.
+fn completed(app: &App, mut response: Response, request_id: &RequestId) -> Response {
+    if let Ok(value) = HeaderValue::from_str(request_id.for_caller()) {
         response.headers_mut().insert(X_REQUEST_ID, value);
     }
+    // No browser is to take a response for another type than it says.
+    response
+        .headers_mut()
+        .insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if app.gate.is_stopping() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -138,10 +174,16 @@ fn check_host<'a>(
         Some((host, port)) if !port.contains(']') => (host, port),
         _ => (text, "0"),
     };
-    let name = host.trim_start_matches('[').trim_end_matches(']');
-    let answered = name.parse::<IpAddr>().is_ok()
-        || name.eq_ignore_ascii_case("localhost")
-        || settings.allowed_hosts.contains(&name.trim_end_matches('.').to_ascii_lowercase());
+    // Brackets are for IPv6 addresses, one pair of them.
+    let bracketed = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let answered = match bracketed {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            host.parse::<Ipv4Addr>().is_ok()
+                || host.eq_ignore_ascii_case("localhost")
+                || settings.allowed_hosts.contains(&host.trim_end_matches('.').to_ascii_lowercase())
+        }
+    };
     if answered && port.parse::<u16>().is_ok() { Ok(Some(text)) } else { Err(refused()) }
 }
 
@@ -151,8 +193,15 @@ fn check_origin(
     headers: &HeaderMap,
     host: Option<&str>,
 ) -> Result<(), Failure> {
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let origin = origin.to_str().unwrap_or_default();
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let origin = match (origins.next(), origins.next()) {
+        (None, _) => return Ok(()),
+        (Some(origin), None) => origin.to_str().unwrap_or_default(),
+        (Some(_), Some(_)) => {
+            let message = "a request must have at most one Origin header";
+            return Err(Failure::new(codes::NOT_ALLOWED, message));
+        }
+    };
     let own = host.is_some_and(|host| {
         origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) == Some(host)
     });

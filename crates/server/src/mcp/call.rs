@@ -30,7 +30,7 @@ const JOB_ID: &str = "toolgate/job_id";
 const ERROR: &str = "toolgate/error";
 /// The keys of anything out of the ordinary about a result.
 const SPILLED: &str = "toolgate/spilled";
-const RELEASED: &str = "toolgate/released";
+pub(crate) const RELEASED: &str = "toolgate/released";
 const QUARANTINE_ID: &str = "toolgate/quarantine_id";
 const WARNINGS: &str = "toolgate/contract_warnings";
 
@@ -82,7 +82,7 @@ pub(crate) fn begin(
 }
 
 /// The approval that the client has for this call.
-fn approval_id(raw: &RawValue) -> Result<ApprovalId, RpcError> {
+pub(crate) fn approval_id(raw: &RawValue) -> Result<ApprovalId, RpcError> {
     let id = params::string(raw, "toolgate/approval")?;
     ApprovalId::parse(&id).ok_or_else(|| {
         RpcError::invalid_params("`toolgate/approval` must be the id of an approval")
@@ -145,7 +145,7 @@ impl CallHandler {
             let Some(open) = open_input_requests(&outcome) else { return self.result(&outcome) };
             if let Some(live) = self.handed_out() {
                 let jobs = self.context.app.jobs.clone();
-                match jobs.answers(&live).await {
+                match jobs.answers(&live, self.context.caller.name()).await {
                     Ok(responses) => {
                         self.rounds.add(responses);
                         jobs.go_on(&live).await;
@@ -245,7 +245,10 @@ impl CallHandler {
     }
 
     fn result(&self, outcome: &Outcome) -> RpcResult {
-        let contract = self.tool.as_ref().map(|tool| &*tool.contract);
+        // A tool that was not known yet when the call came in is known now.
+        let catalogue = self.context.app.gate.catalogue();
+        let known = || catalogue.find_in(&self.name, self.context.scope.as_deref());
+        let contract = self.tool.as_ref().or_else(known).map(|tool| &*tool.contract);
         match &outcome.result {
             Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {
                 let mut error =
@@ -253,12 +256,17 @@ impl CallHandler {
                 error.data.clone_from(&failure.details);
                 Err(error)
             }
-            _ => Ok(render(&self.context, contract, outcome).into()),
+            Ok(output) => {
+                let bytes = output.json.get().len();
+                let text = || render(&self.context, contract, outcome);
+                Ok(gate::beside_runtime(bytes, text).into())
+            }
+            Err(_) => Ok(render(&self.context, contract, outcome).into()),
         }
     }
 }
 
-fn open_input_requests(outcome: &Outcome) -> Option<Arc<InputRequests>> {
+pub(crate) fn open_input_requests(outcome: &Outcome) -> Option<Arc<InputRequests>> {
     outcome.result.as_ref().err()?.questions.clone()
 }
 
@@ -366,7 +374,7 @@ fn meta(text: &mut Vec<u8>, context: &McpContext, outcome: &Outcome) {
     text.extend_from_slice(b",\"_meta\":{");
     append_json(text, REQUEST_ID);
     text.push(b':');
-    append_json(text, &outcome.request_id);
+    append_json(text, outcome.request_id.for_caller());
     if let Some(job) = &outcome.job_id {
         append_field(text, JOB_ID, job);
     }

@@ -89,13 +89,18 @@ impl McpContext {
     }
 
     /// A result that a modern client may keep for a while.
-    pub(crate) fn cacheable(&self, mut result: Map<String, Value>) -> Response {
+    pub(crate) fn cacheable(&self, result: Map<String, Value>) -> Response {
+        self.complete(self.cacheable_fields(result))
+    }
+
+    /// The same fields, and those that say how long it may be kept.
+    pub(crate) fn cacheable_fields(&self, mut result: Map<String, Value>) -> Map<String, Value> {
         if self.client.is_modern() {
             let (ttl, scope) = self.cache_hints();
             result.entry("ttlMs").or_insert_with(|| json!(ttl));
             result.insert("cacheScope".into(), json!(scope));
         }
-        self.complete(result)
+        result
     }
 
     /// The milliseconds for which a listing may be kept, and by whom.

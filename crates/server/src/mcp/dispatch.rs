@@ -1,6 +1,6 @@
 //! The methods, by protocol version, and the file that answers each.
 
-use gate::BoxFuture;
+use gate::{BoxFuture, Gate};
 use mcp::{
     ProtocolVersion, Request, RpcError, TASKS_EXTENSION,
     params::{self, Params, RequestMeta},
@@ -39,7 +39,8 @@ pub(crate) fn read<'a>(request: &Request<'a>) -> Result<(Params<'a>, RequestMeta
 /// An object that may be there, read strictly.
 pub(crate) fn object(raw: Option<&RawValue>, name: &str) -> Result<Map<String, Value>, RpcError> {
     let Some(raw) = raw else { return Ok(Map::new()) };
-    match contract::json::parse(raw.get().as_bytes()) {
+    let bytes = raw.get().as_bytes();
+    match gate::beside_runtime(bytes.len(), || contract::json::parse(bytes)) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(RpcError::invalid_params(format!("`{name}` must be an object"))),
         Err(error) => Err(RpcError::invalid_params(format!("`{name}`: {error}"))),
@@ -53,32 +54,22 @@ pub(crate) fn begin(
     params: &Params<'_>,
     meta: &RequestMeta<'_>,
 ) -> Dispatched {
-    let has_prompts = || !context.library().prompts().is_empty();
+    let has_prompts = || has_prompts(&context.app.gate, &*context.library());
     match (method, context.client.is_modern()) {
         ("tools/call", _) => call::begin(context, params, meta).into(),
-        ("tools/list", _) => {
-            Dispatched::Ready(listing::page(&context, RenderedKind::Tools, params.cursor))
-        }
-        ("resources/list", _) => {
-            Dispatched::Ready(listing::page(&context, RenderedKind::Resources, params.cursor))
-        }
-        ("resources/templates/list", _) => {
-            Dispatched::Ready(resources::templates(&context, params.cursor))
-        }
-        ("resources/read", _) => resource(context, params).into(),
-        ("completion/complete", _) => completion::read(params)
-            .map(|given| -> BoxFuture<'static, RpcResult> {
-                Box::pin(completion::complete(context, given))
-            })
-            .into(),
-        ("prompts/list", _) if has_prompts() => {
-            let entries = context.library().prompts();
-            Dispatched::Ready(listing::small(&context, "prompts", &entries, params.cursor))
-        }
-        ("prompts/get", _) if has_prompts() => {
-            let begun = prompts::get(context, params);
-            begun.map(|later| -> BoxFuture<'static, RpcResult> { Box::pin(later) }).into()
-        }
+        ("tools/list", _) => list(context, params, |context, cursor| {
+            listing::page(context, RenderedKind::Tools, cursor)
+        }),
+        ("resources/list", _) => list(context, params, |context, cursor| {
+            listing::page(context, RenderedKind::Resources, cursor)
+        }),
+        ("resources/templates/list", _) => list(context, params, resources::templates),
+        ("resources/read", _) => resources::read(context, params, meta).into(),
+        ("completion/complete", _) => completion::begin(context, params, meta).into(),
+        ("prompts/list", _) if has_prompts() => list(context, params, |context, cursor| {
+            listing::small(context, "prompts", &context.library().prompts(), cursor)
+        }),
+        ("prompts/get", _) if has_prompts() => prompts::get(context, params, meta).into(),
         ("server/discover", true) => Dispatched::Ready(Ok(discover(&context))),
         ("subscriptions/listen", true) => subscriptions::listen(context, params).into(),
         ("tasks/get" | "tasks/update" | "tasks/cancel", true) => {
@@ -92,12 +83,28 @@ pub(crate) fn begin(
     }
 }
 
-fn resource(
+/// Answers with a listing. One that is asked for while upstreams are being started waits for them: many clients list
+/// once.
+fn list(
     context: McpContext,
     params: &Params<'_>,
-) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
-    let uri = params::required(params.uri, "uri")?;
-    Ok(Box::pin(resources::read(context, uri)))
+    page: impl FnOnce(&McpContext, Option<&RawValue>) -> RpcResult + Send + 'static,
+) -> Dispatched {
+    if !context.app.gate.is_starting() {
+        return Dispatched::Ready(page(&context, params.cursor));
+    }
+    let cursor = params.cursor.map(ToOwned::to_owned);
+    Dispatched::Pending(Box::pin(async move {
+        tokio::select! {
+            () = context.app.gate.started() => page(&context, cursor.as_deref()),
+            () = context.stop.cancelled() => Err(RpcError::internal("cancelled")),
+        }
+    }))
+}
+
+/// True if there are prompts, or may be soon.
+fn has_prompts(gate: &Gate, library: &dyn Library) -> bool {
+    gate.is_starting() || !library.prompts().is_empty()
 }
 
 fn task(
@@ -140,14 +147,14 @@ fn watch(context: &McpContext, params: &Params<'_>, on: bool) -> RpcResult {
 }
 
 /// The capabilities of the server.
-pub(crate) fn capabilities(library: &dyn Library, version: ProtocolVersion) -> Value {
+pub(crate) fn capabilities(gate: &Gate, library: &dyn Library, version: ProtocolVersion) -> Value {
     let mut can = json!({
         "tools": { "listChanged": true },
         "resources": { "listChanged": true, "subscribe": true },
         "completions": {},
         "logging": {},
     });
-    if !library.prompts().is_empty() {
+    if has_prompts(gate, library) {
         can["prompts"] = json!({ "listChanged": library.prompt_changes().is_some() });
     }
     if version.is_modern() {
@@ -165,7 +172,10 @@ pub(crate) const INSTRUCTIONS: &str = "Every call is checked against the contrac
 fn discover(context: &McpContext) -> mcp::Response {
     let mut result = Map::new();
     result.insert("supportedVersions".into(), json!(ProtocolVersion::MODERN));
-    result.insert("capabilities".into(), capabilities(&*context.library(), context.client.version));
+    result.insert(
+        "capabilities".into(),
+        capabilities(&context.app.gate, &*context.library(), context.client.version),
+    );
     result.insert("instructions".into(), json!(INSTRUCTIONS));
     context.cacheable(result)
 }

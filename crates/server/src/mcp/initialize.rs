@@ -38,7 +38,7 @@ pub(crate) fn begin(
     info["title"] = json!("Toolgate");
     let result = json!({
         "protocolVersion": version,
-        "capabilities": dispatch::capabilities(&*context::library(app, scope), version),
+        "capabilities": dispatch::capabilities(&app.gate, &*context::library(app, scope), version),
         "serverInfo": info,
         "instructions": dispatch::INSTRUCTIONS,
     });

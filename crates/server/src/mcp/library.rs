@@ -1,12 +1,11 @@
 //! The library: prompts, resources and completions that are offered beside tools.
 //!
 //! Our own jobs, artifacts and contracts are always there (`resources`); a library adds to
-//! them.
+//! them. It lists, and it knows the call that gets a thing; only the gate makes that call.
 
 use std::sync::Arc;
 
-use gate::{BoxFuture, CallChannel, InputRequests};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 /// Prompts and resources that somebody provides. All of them are in the shapes of MCP.
@@ -16,15 +15,14 @@ pub trait Library: Send + Sync {
         Vec::new()
     }
 
-    /// The `GetPromptResult` of a prompt.
-    fn prompt<'a>(
-        &'a self,
-        name: &'a str,
-        arguments: &'a Map<String, Value>,
-        channel: &'a CallChannel,
-    ) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        let _ = (name, arguments, channel);
-        Box::pin(async { Err(LibraryError::Unknown) })
+    /// The call that gets a prompt: its output is a `GetPromptResult`.
+    fn prompt(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<LibraryCall, LibraryError> {
+        let _ = (name, arguments);
+        Err(LibraryError::Unknown)
     }
 
     /// Every resource, in the order in which they are listed.
@@ -37,16 +35,16 @@ pub trait Library: Send + Sync {
         Vec::new()
     }
 
-    /// The `contents` of a resource.
-    fn read<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<Value, LibraryError>> {
+    /// The call that reads a resource: its output has `contents`.
+    fn read(&self, uri: &str) -> Result<LibraryCall, LibraryError> {
         let _ = uri;
-        Box::pin(async { Err(LibraryError::Unknown) })
+        Err(LibraryError::Unknown)
     }
 
-    /// The `completion` of an argument of a prompt or of a template.
-    fn complete<'a>(&'a self, given: &'a CompletionRequest) -> BoxFuture<'a, Value> {
+    /// The call that completes an argument of a prompt or of a template: its output has a `completion`.
+    fn complete(&self, given: &CompletionRequest) -> Result<LibraryCall, LibraryError> {
         let _ = given;
-        Box::pin(async { json!({ "values": [], "total": 0, "hasMore": false }) })
+        Err(LibraryError::Unknown)
     }
 
     /// The part of this that belongs to one toolset. A client that sees one toolset sees nothing of the others.
@@ -83,17 +81,21 @@ pub struct CompletionRequest {
     pub context: Value,
 }
 
-/// The reason why something was not handed out.
+/// A call of an unlisted tool.
+#[derive(Debug)]
+pub struct LibraryCall {
+    /// The name of the tool.
+    pub tool: String,
+    pub input: Value,
+}
+
+/// The reason why there is no call for something.
 #[derive(Debug)]
 pub enum LibraryError {
     /// There is no such thing.
     Unknown,
     /// It was asked for in the wrong way.
     Invalid(String),
-    /// It needs input first.
-    InputRequired(InputRequests),
-    /// It should be there and cannot be had.
-    Failed(String),
 }
 
 /// A library with nothing in it.

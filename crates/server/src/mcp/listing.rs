@@ -35,28 +35,24 @@ struct RenderedPages {
 }
 
 /// The listings of one catalogue.
+#[derive(Default)]
 pub(crate) struct RenderedListings {
-    catalogue: Arc<Catalogue>,
     pages: Mutex<HashMap<(RenderedKind, bool, Scope), Arc<RenderedPages>>>,
 }
 
 impl RenderedListings {
-    pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
-        Self { catalogue, pages: Mutex::default() }
-    }
-
-    /// True if these are the listings of that catalogue.
-    pub(crate) fn describe(&self, catalogue: &Arc<Catalogue>) -> bool {
-        Arc::ptr_eq(&self.catalogue, catalogue)
-    }
-
-    fn pages(&self, kind: RenderedKind, context: &McpContext) -> Arc<RenderedPages> {
+    fn pages(
+        &self,
+        catalogue: &Catalogue,
+        kind: RenderedKind,
+        context: &McpContext,
+    ) -> Arc<RenderedPages> {
         let key = (kind, context.client.is_modern(), context.scope.clone());
         let mut known = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pages) = known.get(&key) {
             return pages.clone();
         }
-        let tools = tools(&self.catalogue, context.scope.as_deref());
+        let tools = tools(catalogue, context.scope.as_deref());
         let (name, entries): (_, Vec<Value>) = match kind {
             RenderedKind::Tools => {
                 let form =
@@ -100,8 +96,8 @@ pub(crate) fn page(
     kind: RenderedKind,
     cursor: Option<&RawValue>,
 ) -> RpcResult {
-    let listings = context.app.mcp.listings(&context.app.gate);
-    let pages = listings.pages(kind, context);
+    let documents = context.app.documents();
+    let pages = documents.mcp.pages(documents.catalogue(), kind, context);
     let number = match cursor {
         None => 0,
         Some(raw) => pages.number(&string(raw, "cursor")?)?,

@@ -1,15 +1,18 @@
 //! Resources: contracts, jobs, artifacts, and those of the library.
 
 use contract::{Contract, codes};
-use gate::{Job, JobId};
-use mcp::{RpcError, code};
+use gate::{BoxFuture, Job, JobId};
+use mcp::{
+    RpcError, code,
+    params::{Params, RequestMeta, required},
+};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio::io::AsyncReadExt;
 
 use super::{
     context::{McpContext, RpcResult, store_failed},
-    library::LibraryError,
+    library_call::LibraryRequest,
     listing,
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -60,18 +63,27 @@ pub(crate) fn templates(context: &McpContext, cursor: Option<&RawValue>) -> RpcR
 }
 
 /// `resources/read`.
-pub(crate) async fn read(context: McpContext, uri: Box<str>) -> RpcResult {
-    let contents = match uri.strip_prefix(SCHEME) {
-        Some(path) => own(&context, &uri, path).await?,
-        None => match context.library().read(&uri).await {
-            Ok(contents) => contents,
-            Err(LibraryError::Unknown | LibraryError::InputRequired(_)) => {
-                return Err(not_found(&context, &uri));
-            }
-            Err(LibraryError::Invalid(message)) => return Err(RpcError::invalid_params(message)),
-            Err(LibraryError::Failed(message)) => return Err(RpcError::internal(message)),
-        },
-    };
+pub(crate) fn read(
+    context: McpContext,
+    params: &Params<'_>,
+    meta: &RequestMeta<'_>,
+) -> Result<BoxFuture<'static, RpcResult>, RpcError> {
+    let uri = required(params.uri, "uri")?;
+    if uri.starts_with(SCHEME) {
+        return Ok(Box::pin(read_own(context, uri)));
+    }
+    let request = LibraryRequest::read(context, params, meta, "resources/read", &uri)?;
+    Ok(Box::pin(async move {
+        let context = request.context();
+        let missing = Err(not_found(context, &uri));
+        let fields = context.cacheable_fields(Map::new());
+        request.answer(|library| library.read(&uri), fields, missing).await
+    }))
+}
+
+async fn read_own(context: McpContext, uri: Box<str>) -> RpcResult {
+    let path = uri.strip_prefix(SCHEME).unwrap_or_default();
+    let contents = own(&context, &uri, path).await?;
     let mut result = Map::from_iter([("contents".to_owned(), contents)]);
     // A job goes on while somebody looks at it.
     if context.client.is_modern() && job_of(&uri).is_some() {
@@ -98,6 +110,7 @@ async fn own(context: &McpContext, uri: &str, path: &str) -> Result<Value, RpcEr
         if let Some(messages) = &context.messages {
             messages.ready().await;
         }
+        context.app.unread.wait_for_room().await;
         place
     };
     let _place = tokio::select! {

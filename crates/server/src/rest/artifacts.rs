@@ -95,7 +95,6 @@ fn describe(response: &mut Response, artifact: &Artifact, etag: &str, length: u6
     response::set(response, header::CONTENT_TYPE, &artifact.mime_type);
     response::set(response, header::CONTENT_LENGTH, &length.to_string());
     response::set(response, header::CONTENT_DISPOSITION, &disposition);
-    response::set(response, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     response::set(response, header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
     response::set(response, header::ACCEPT_RANGES, "bytes");
     response::set(response, header::ETAG, etag);

@@ -17,8 +17,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     App, AskServiceRequest, AskServiceResponse, MAX_QUEUED_EVENTS,
-    http::{body, identity::RequestContext},
-    rest::{events, execute, response},
+    http::{body, event_stream, identity::RequestContext},
+    rest::response,
 };
 
 const KEYS: [&str; 6] = ["question", "tool", "args", "summarize", "plan_only", "trace"];
@@ -45,7 +45,8 @@ pub(crate) async fn ask(
         Err(failure) => return response::failure(&failure),
     };
     if let Some(events) = events {
-        return events::respond(&app, event_stream(WatchedRun { events, run: Some(run), guard }));
+        let events = events_of(WatchedRun { events, run: Some(run), guard });
+        return event_stream::respond(events, app.settings.mcp.keep_alive);
     }
     match run.await {
         Ok(reply) => {
@@ -74,7 +75,7 @@ struct WatchedRun {
 }
 
 /// All events of a run, in order, and its result last.
-fn event_stream(run: WatchedRun) -> impl Stream<Item = Event> {
+fn events_of(run: WatchedRun) -> impl Stream<Item = Event> {
     stream::unfold(run, async |mut watched| {
         let run = watched.run.as_mut()?;
         let event = tokio::select! {
@@ -97,19 +98,9 @@ async fn read(
     request: Request,
 ) -> Result<AskServiceRequest, Box<Failure>> {
     let (head, body) = request.into_parts();
-    let settings = &app.settings;
-    let bytes = body::read(&head.headers, body, settings.max_body_bytes, settings.body_timeout)
-        .await
-        .map_err(|error| execute::unread(error, settings.max_body_bytes))?;
+    app.gate.started().await;
+    let mut parsed = body::require_object(app, &head.headers, body).await?;
     let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
-    if bytes.is_empty() {
-        return Err(invalid("the request is missing a JSON body".into()));
-    }
-    let parsed = contract::json::parse(&bytes)
-        .map_err(|error| invalid(format!("the request body is invalid JSON: {error}")))?;
-    let Value::Object(mut parsed) = parsed else {
-        return Err(invalid("the request body must be an object with a `question`".into()));
-    };
     if let Some(key) = parsed.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let violation = Violation::unknown_key("", key, KEYS.into_iter());
         return Err(invalid(violation.to_string()));

@@ -8,6 +8,7 @@ use gate::Catalogue;
 
 use crate::{
     ServerSettings,
+    mcp::listing::RenderedListings,
     rest::openapi::{OpenApiSettings, document},
 };
 
@@ -16,9 +17,11 @@ pub(crate) struct Documents {
     catalogue: Arc<Catalogue>,
     settings: ServerSettings,
     ceilings: Limits,
-    listing: Rendered,
+    listing: OnceLock<Rendered>,
     openapi: OnceLock<(Rendered, Rendered)>,
     page: OnceLock<Bytes>,
+    /// The listings of MCP.
+    pub mcp: RenderedListings,
 }
 
 /// Bytes and the tag that changes with them.
@@ -42,14 +45,14 @@ impl Documents {
         settings: &ServerSettings,
         ceilings: Limits,
     ) -> Self {
-        let listing = listing(catalogue.tools().map(|tool| tool.descriptor.get()));
         Self {
             catalogue,
             settings: settings.clone(),
             ceilings,
-            listing: Rendered::new(listing),
+            listing: OnceLock::new(),
             openapi: OnceLock::new(),
             page: OnceLock::new(),
+            mcp: RenderedListings::default(),
         }
     }
 
@@ -63,7 +66,9 @@ impl Documents {
     }
 
     pub(crate) fn listing(&self) -> &Rendered {
-        &self.listing
+        self.listing.get_or_init(|| {
+            Rendered::new(listing(self.catalogue.tools().map(|tool| tool.descriptor.get())))
+        })
     }
 
     /// OpenAPI as JSON and as YAML.

@@ -1,14 +1,11 @@
 //! `GET /v1/jobs/{id}/events`: the events of a job, as server-sent events.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{
-        IntoResponse, Response, Sse,
-        sse::{Event, KeepAlive},
-    },
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response, sse::Event},
 };
 use futures_util::{
     StreamExt,
@@ -19,16 +16,9 @@ use serde_json::json;
 
 use crate::{
     App,
+    http::event_stream,
     rest::{jobs, path::PathName, response::ErrorResponse},
 };
-
-/// The longest silence of a stream.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-/// The same within `server.idle_timeout_ms`, after which a silent connection is closed.
-fn keep_alive(app: &App) -> Duration {
-    KEEP_ALIVE.min(app.settings.idle_timeout / 2).max(Duration::from_millis(50))
-}
 
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
@@ -41,7 +31,7 @@ pub(crate) async fn watch(
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .unwrap_or(0);
     if let Some(live) = JobId::parse(&id).and_then(|id| app.gate.live(&id)) {
-        return Ok(respond(&app, live_events(live, seen)));
+        return Ok(event_stream::respond(live_events(live, seen), app.settings.mcp.keep_alive));
     }
     let job = jobs::find(&app, &id).await?;
     // A client that comes back after the end need not come back again.
@@ -50,7 +40,7 @@ pub(crate) async fn watch(
     }
     let data = json!({ "job_id": job.id, "status": job.state });
     let only = JobEvent { number: seen.saturating_add(1), kind: "state", data };
-    Ok(respond(&app, stream::iter([event(&only)])))
+    Ok(event_stream::respond(stream::iter([event(&only)]), app.settings.mcp.keep_alive))
 }
 
 /// The events of a job after the one of that number, until the job is over.
@@ -67,16 +57,4 @@ fn live_events(live: Arc<LiveJob>, seen: u64) -> impl Stream<Item = Event> {
 fn event(event: &JobEvent) -> Event {
     let id = event.number.to_string();
     Event::default().id(id).event(event.kind).data(event.data.to_string())
-}
-
-/// A response of server-sent events.
-pub(super) fn respond<S>(app: &App, events: S) -> Response
-where
-    S: Stream<Item = Event> + Send + 'static,
-{
-    let keep_alive = KeepAlive::new().interval(keep_alive(app)).text("still here");
-    let mut response =
-        Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(keep_alive).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     App,
     http::{
-        body::{self, BodyError},
+        body,
         identity::{RejectedRequest, RequestContext},
     },
     rest::response,
@@ -127,7 +127,8 @@ pub(crate) async fn parse(
                 .stderr("Missing request body."),
         ));
     }
-    let whole = contract::json::parse(&bytes).map_err(|error| {
+    let whole = gate::beside_runtime(bytes.len(), || contract::json::parse(&bytes));
+    let whole = whole.map_err(|error| {
         unknown(
             Failure::new(codes::INVALID_REQUEST, "Tool execution request body is invalid JSON.")
                 .stderr("Failed to decode request JSON.")
@@ -185,11 +186,6 @@ pub(crate) fn read_limits(
 
 pub(crate) fn bad_request(message: &str) -> Failure {
     Failure::new(codes::INVALID_REQUEST, message).summary("Tool execution request is invalid.")
-}
-
-/// The reason why a body was not read.
-pub(crate) fn unread(error: BodyError, max_bytes: usize) -> Box<Failure> {
-    error.into_failure(max_bytes)
 }
 
 /// The approval that the caller has for this call.

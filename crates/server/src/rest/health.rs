@@ -1,6 +1,6 @@
 //! `/healthz`, `/readyz`, `/metrics`: how the server is.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use axum::{extract::State, http::HeaderValue, response::Response};
 use serde_json::json;
@@ -19,8 +19,14 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
     if app.gate.is_stopping() {
         reasons.push("the server is shutting down".to_owned());
     }
+    if app.gate.is_starting() {
+        reasons.push("upstreams are being started".to_owned());
+    }
     if let Err(error) = app.gate.store().check().await {
         reasons.push(error.to_string());
+    }
+    if let Err(error) = app.gate.journal().check() {
+        reasons.push(format!("the journal cannot be written: {error}"));
     }
     if reasons.is_empty() {
         response::json(200, &json!({ "status": "ready" }))
@@ -38,6 +44,12 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
          # TYPE toolgate_mcp_sessions gauge\n\
          toolgate_mcp_sessions {}\n",
         app.mcp.sessions.count()
+    ));
+    text.push_str(&format!(
+        "# HELP toolgate_log_lines_dropped_total Log lines that were dropped because nobody read stderr.\n\
+         # TYPE toolgate_log_lines_dropped_total counter\n\
+         toolgate_log_lines_dropped_total {}\n",
+        app.settings.dropped_log_lines.load(Ordering::Relaxed)
     ));
     text.push_str(&app.asks.metrics());
     body::response(200, kind, text)

@@ -17,6 +17,7 @@ use crate::{
 };
 
 pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
+    app.gate.started().await;
     let documents = app.documents();
     if uri.query().is_none_or(str::is_empty) {
         return tagged(documents.listing(), &headers);
@@ -51,6 +52,9 @@ pub(crate) async fn one(
     PathName(name): PathName<String>,
     headers: HeaderMap,
 ) -> Response {
+    if app.gate.catalogue().find(&name).is_none() {
+        app.gate.started().await;
+    }
     match app.gate.catalogue().find(&name) {
         Some(tool) => tagged(&Rendered::new(tool.descriptor.get().to_owned()), &headers),
         None if app.gate.catalogue().toolset(&name).is_some() => only_called(&name),

@@ -10,7 +10,7 @@ use gate::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
-use super::unreadable;
+use super::{jobs::read_queued, unreadable};
 
 const COLUMNS: &str = "id, state, tool, caller, door, request_id, job, input_sha256, input,
     preview, created_at, expires_at, decided_at, decided_by, reason";
@@ -296,14 +296,14 @@ pub(super) fn due(connection: &Connection, at: Timestamp) -> rusqlite::Result<Du
         .query_row([at.0], |row| row.get(0))?;
     let jobs = connection
         .prepare_cached(
-            "SELECT jobs.id FROM jobs LEFT JOIN approvals ON approvals.id = jobs.approval
+            "SELECT jobs.id, jobs.caller FROM jobs LEFT JOIN approvals ON approvals.id = jobs.approval
              WHERE jobs.state = 'waiting_approval'
                  AND (approvals.id IS NULL OR approvals.state <> 'waiting'
                      OR approvals.expires_at <= ?1)
              ORDER BY jobs.id LIMIT ?2",
         )?
-        .query_map(params![at.0, MAX_DUE], |row| row.get::<_, String>(0))?
-        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
+        .query_map(params![at.0, MAX_DUE], read_queued)?
+        .filter_map(Result::transpose)
         .collect::<rusqlite::Result<_>>()?;
     Ok(DueApprovals { overdue, jobs })
 }

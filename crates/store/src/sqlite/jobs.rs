@@ -1,6 +1,6 @@
 //! Jobs as rows.
 
-use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, Recovery, Timestamp};
+use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, QueuedJob, Recovery, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
@@ -96,17 +96,23 @@ pub(super) fn recover(
         interrupted,
         cancelled,
         queued: in_state(connection, "queued")?,
-        waiting: in_state(connection, "waiting_approval")?,
+        waiting: in_state(connection, "waiting_approval")?.into_iter().map(|job| job.id).collect(),
     })
 }
 
-fn in_state(connection: &Connection, state: &'static str) -> rusqlite::Result<Vec<JobId>> {
+fn in_state(connection: &Connection, state: &'static str) -> rusqlite::Result<Vec<QueuedJob>> {
     // Spelt out: that is how the index of open jobs is found.
     connection
-        .prepare(&format!("SELECT id FROM jobs WHERE state = '{state}' ORDER BY id"))?
-        .query_map([], |row| row.get::<_, String>(0))?
-        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
+        .prepare(&format!("SELECT id, caller FROM jobs WHERE state = '{state}' ORDER BY id"))?
+        .query_map([], read_queued)?
+        .filter_map(Result::transpose)
         .collect()
+}
+
+/// Reads a row of a name and a caller.
+pub(super) fn read_queued(row: &Row<'_>) -> rusqlite::Result<Option<QueuedJob>> {
+    let caller = row.get(1)?;
+    Ok(JobId::parse(&row.get::<_, String>(0)?).map(|id| QueuedJob { id, caller }))
 }
 
 const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, started_at,

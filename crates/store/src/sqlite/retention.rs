@@ -32,7 +32,22 @@ pub(super) fn overdue(
              FROM jobs WHERE artifact_bytes > 0
          ) WHERE total > ?1 AND {FINISHED} ORDER BY id LIMIT ?2"
     );
-    select(connection, &too_large, params![whole(policy.max_artifact_bytes), limit])
+    let ids = select(connection, &too_large, params![whole(policy.max_artifact_bytes), limit])?;
+    if !ids.is_empty() {
+        return Ok(ids);
+    }
+    // Whoever keeps most gives back, so that nobody loses records to another's.
+    let too_much = format!(
+        "WITH finished AS (SELECT id, caller,
+                 ifnull(octet_length(input), 0) + ifnull(octet_length(result), 0) AS bytes
+             FROM jobs WHERE {FINISHED}),
+         callers AS (SELECT caller, sum(bytes) AS bytes FROM finished GROUP BY caller)
+         SELECT id FROM (
+             SELECT id, bytes, sum(bytes) OVER (ORDER BY id) AS so_far FROM finished
+             WHERE caller = (SELECT caller FROM callers ORDER BY bytes DESC LIMIT 1)
+         ) WHERE so_far - bytes < (SELECT sum(bytes) FROM callers) - ?1 ORDER BY id LIMIT ?2"
+    );
+    select(connection, &too_much, params![whole(policy.max_bytes), limit])
 }
 
 /// As SQLite counts.
@@ -75,10 +90,18 @@ pub(super) fn forget(
     connection
         .prepare_cached(
             "DELETE FROM quarantine WHERE (created_at < ?1
-                 OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2))
+                 OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2)
+                 OR id IN (SELECT id FROM (
+                     SELECT id, sum(octet_length(payload)) OVER (ORDER BY id DESC) AS bytes
+                     FROM quarantine) WHERE bytes > ?4))
                  -- What was promised to a caller stays.
                  AND NOT (state = 'released' AND expires_at > ?3)",
         )?
-        .execute(params![stays.before.0, whole(stays.max_quarantined), stays.now.0])?;
+        .execute(params![
+            stays.before.0,
+            whole(stays.max_quarantined),
+            stays.now.0,
+            whole(stays.max_bytes)
+        ])?;
     Ok(())
 }

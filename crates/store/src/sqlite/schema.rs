@@ -145,6 +145,12 @@ pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqli
     migrate(connection)
 }
 
+/// True if the tables are the result of steps that are not known here.
+pub(super) fn is_newer(connection: &Connection) -> rusqlite::Result<bool> {
+    let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(version as usize > MIGRATIONS.len())
+}
+
 fn migrate(connection: &Connection) -> rusqlite::Result<()> {
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)?;

@@ -253,19 +253,21 @@ fn is_ours(file: &Path) -> bool {
 }
 
 fn create(folder: &Path, number: u64) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path(folder, number))
+    OpenOptions::new().create_new(true).append(true).mode(0o600).open(path(folder, number))
 }
 
 /// Takes in the files of a process that is gone, oldest first.
 pub(super) fn take_in_files(folder: &Path, writer: &CommitQueue) -> Result<(), StoreError> {
     let other = |error: io::Error| failed_io(&error);
     std::fs::create_dir_all(folder).map_err(other)?;
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map_err(other)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<io::Result<_>>()
-        .map_err(other)?;
-    files.retain(|file| is_ours(file));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(other)? {
+        let entry = entry.map_err(other)?;
+        let file = entry.path();
+        if is_ours(&file) && entry.file_type().map_err(other)?.is_file() {
+            files.push(file);
+        }
+    }
     files.sort();
     for file in files {
         let text = std::fs::read(&file).map_err(other)?;

@@ -11,8 +11,9 @@ use gate::{
         DecisionResult, RequestedApproval,
     },
 };
+use tokio::task::JoinSet;
 
-use crate::{STORES, job};
+use crate::{STORES, job, stores};
 
 /// A call that waits from 1 s to 10 s.
 pub fn approval(tool: &str, input: &str, caller: &str) -> Approval {
@@ -121,10 +122,8 @@ async fn a_request_reads_back_as_it_was() {
 
 #[tokio::test]
 async fn an_approval_is_used_once_with_or_without_its_name() {
-    for kind in STORES {
-        for named in [true, false] {
-            let folder = tempfile::tempdir().unwrap();
-            let store = (kind.open)(folder.path());
+    for named in [true, false] {
+        for (_folder, store) in stores() {
             let one = approved(&store).await;
             let wants = || if named { naming(&one) } else { wanted(&one) };
             let id = Some(one.id.clone());
@@ -142,18 +141,17 @@ async fn an_approval_is_used_once_with_or_without_its_name() {
 
 #[tokio::test]
 async fn nothing_but_an_approval_lets_a_call_run() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let one = usual();
-        assert_eq!(stands(&store, wanted(&one), 1_000).await, ("nothing", None));
-        assert_eq!(stands(&store, naming(&one), 1_000).await, ("nothing", None));
+        let both = async |at, expected: (&'static str, Option<ApprovalId>)| {
+            assert_eq!(stands(&store, wanted(&one), at).await, expected);
+            assert_eq!(stands(&store, naming(&one), at).await, expected);
+        };
+        both(1_000, ("nothing", None)).await;
         request(&store, &one).await;
-        assert_eq!(stands(&store, wanted(&one), 1_000).await, ("waiting", Some(one.id.clone())));
-        assert_eq!(stands(&store, naming(&one), 1_000).await, ("waiting", Some(one.id.clone())));
+        both(1_000, ("waiting", Some(one.id.clone()))).await;
         decide(&store, &one.id, false).await;
-        assert_eq!(stands(&store, wanted(&one), 3_000).await, ("refused", Some(one.id.clone())));
-        assert_eq!(stands(&store, naming(&one), 3_000).await, ("refused", Some(one.id.clone())));
+        both(3_000, ("refused", Some(one.id.clone()))).await;
         // A no is good for as long as a yes would be, and then the person may be asked again.
         assert_eq!(stands(&store, wanted(&one), 4_999).await, ("refused", Some(one.id.clone())));
         assert_eq!(stands(&store, wanted(&one), 5_000).await, ("nothing", None));
@@ -164,9 +162,7 @@ async fn nothing_but_an_approval_lets_a_call_run() {
 
 #[tokio::test]
 async fn it_is_for_one_call_of_one_caller() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let one = approved(&store).await;
         let others = [
             Approval { caller: "eve".into(), ..usual() },
@@ -230,9 +226,7 @@ async fn a_caller_that_goes_on_to_other_arguments_loses_its_approval() {
 
 #[tokio::test]
 async fn time_ends_it_to_the_millisecond() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let one = approved(&store).await;
         assert_eq!(stands(&store, naming(&one), 5_000).await, ("nothing", Some(one.id.clone())));
         assert_eq!(stands(&store, wanted(&one), 5_000).await, ("nothing", None));
@@ -259,9 +253,7 @@ async fn time_ends_it_to_the_millisecond() {
 
 #[tokio::test]
 async fn what_is_over_is_written_down_once() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let one = approved(&store).await;
         let two = approval("write_file", "bb", "ada");
         request(&store, &two).await;
@@ -283,9 +275,7 @@ async fn what_is_over_is_written_down_once() {
 
 #[tokio::test]
 async fn the_same_call_waits_once() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let one = usual();
         assert!(matches!(request(&store, &one).await, RequestedApproval::New));
         let again = usual();
@@ -301,11 +291,9 @@ async fn the_same_call_waits_once() {
 
 #[tokio::test]
 async fn a_caller_cannot_fill_the_desk_with_one_call() {
-    for kind in STORES {
-        // Whatever else was decided about the same call.
-        for before in [true, false] {
-            let folder = tempfile::tempdir().unwrap();
-            let store = (kind.open)(folder.path());
+    // Whatever else was decided about the same call.
+    for before in [true, false] {
+        for (_folder, store) in stores() {
             let one = usual();
             request(&store, &one).await;
             decide(&store, &one.id, before).await;
@@ -323,9 +311,7 @@ async fn a_caller_cannot_fill_the_desk_with_one_call() {
 
 #[tokio::test]
 async fn no_more_wait_than_may() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let settings = ApprovalSettings {
             max_waiting: 3,
             max_waiting_of_caller: 2,
@@ -361,34 +347,27 @@ async fn of_many_who_come_at_once_one_decides_and_one_uses() {
             request(&stores[0], &one).await;
             let decisions = (0..32).map(|number| {
                 let (store, id) = (stores[number % 8].clone(), one.id.clone());
-                tokio::spawn(async move {
-                    matches!(decide(&store, &id, true).await, DecisionResult::Done(_))
-                })
+                async move { matches!(decide(&store, &id, true).await, DecisionResult::Done(_)) }
             });
             assert_eq!(count(decisions.collect()).await, 1);
             let uses = (0..64).map(|number| {
                 let store = stores[number % 8].clone();
                 let wanted = if number % 2 == 0 { naming(&one) } else { wanted(&one) };
-                tokio::spawn(async move { stands(&store, wanted, 3_000).await.0 == "used" })
+                async move { stands(&store, wanted, 3_000).await.0 == "used" }
             });
             assert_eq!(count(uses.collect()).await, 1);
         }
     }
 }
 
-async fn count(tasks: Vec<tokio::task::JoinHandle<bool>>) -> usize {
-    let mut count = 0;
-    for task in tasks {
-        count += usize::from(task.await.unwrap());
-    }
-    count
+/// How many of them say yes.
+async fn count(tasks: JoinSet<bool>) -> usize {
+    tasks.join_all().await.into_iter().filter(|yes| *yes).count()
 }
 
 #[tokio::test]
 async fn they_are_listed_in_either_order_and_by_how_they_stand() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let mut ids = Vec::new();
         for number in 0..5 {
             let id = ApprovalId::new(Timestamp(1_000 + number));
@@ -435,9 +414,7 @@ async fn they_are_listed_in_either_order_and_by_how_they_stand() {
 
 #[tokio::test]
 async fn a_key_is_given_back_by_whoever_has_it() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let claim = gate::IdempotencyClaim {
             caller: "ada".into(),
             tool: "x".into(),
@@ -460,9 +437,7 @@ async fn a_key_is_given_back_by_whoever_has_it() {
 
 #[tokio::test]
 async fn names_from_outside_are_only_names() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let nasty = "x' OR '1'='1\u{0}\u{202e}; DROP TABLE approvals; --";
         let one = approval(nasty, nasty, nasty);
         request(&store, &one).await;

@@ -1,9 +1,10 @@
 //! The promises of a store. `approvals`, `jobs`, `quarantine` and `retention` hold for every
-//! [`STORES`]; `spool` and `older_versions` are about SQLite.
+//! [`STORES`]; `spool`, `older_versions` and `damage` are about SQLite.
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod approvals;
+mod damage;
 mod jobs;
 mod older_versions;
 mod quarantine;
@@ -15,6 +16,7 @@ use std::{path::Path, sync::Arc};
 use contract::LimitOverrides;
 use gate::{Artifact, Job, JobId, JobState, Store, Timestamp};
 use store::{DataFolder, Durability, Sqlite};
+use tempfile::TempDir;
 
 /// A store as a command opens it.
 pub fn direct(folder: &Path) -> Sqlite {
@@ -40,6 +42,15 @@ pub const STORES: [StoreKind; 2] = [
     StoreKind { open: |folder| Arc::new(direct(folder)), open_beside: |at| Arc::new(direct(at)) },
     StoreKind { open: |folder| Arc::new(spooled(folder)), open_beside: |at| Arc::new(direct(at)) },
 ];
+
+/// A store of every kind, each with its folder.
+pub fn stores() -> [(TempDir, Arc<dyn Store>); 2] {
+    STORES.map(|kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = (kind.open)(folder.path());
+        (folder, store)
+    })
+}
 
 /// A job that was made at that time.
 pub fn job(at: i64, state: JobState) -> Job {

@@ -11,7 +11,7 @@ use gate::{
 };
 use serde_json::value::RawValue;
 
-use crate::STORES;
+use crate::stores;
 
 fn entry(number: u32, tool: &str, caller: &str) -> QuarantineEntry {
     QuarantineEntry {
@@ -52,9 +52,7 @@ async fn names(store: &Arc<dyn Store>, filter: QuarantineFilter) -> Vec<u32> {
 
 #[tokio::test]
 async fn is_listed_by_what_is_asked_for() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         for (number, tool, caller) in
             [(1, "a", "ada"), (2, "a", "eve"), (3, "b", "ada"), (4, "b", "eve")]
         {
@@ -90,9 +88,7 @@ async fn is_listed_by_what_is_asked_for() {
 
 #[tokio::test]
 async fn so_many_are_released_and_no_more() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let (now, until) = (Timestamp(0), Timestamp(10));
         let most = u32::try_from(MAX_RELEASED).unwrap();
         for number in 1..=most + 1 {
@@ -113,15 +109,14 @@ async fn so_many_are_released_and_no_more() {
 
 #[tokio::test]
 async fn what_was_promised_stays_when_old_entries_go() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         for number in 1..=4 {
             store.quarantine(entry(number, "a", "ada")).await.unwrap();
         }
         let id = entry(2, "", "").summary.id;
         store.release_quarantined(&id, decision(), Timestamp(5), Timestamp(100)).await.unwrap();
         let stays = |now| RecordRetention {
+            max_bytes: 1_000,
             now: Timestamp(now),
             before: Timestamp(4),
             max_quarantined: 1,
@@ -132,5 +127,8 @@ async fn what_was_promised_stays_when_old_entries_go() {
         assert_eq!(names(&store, all()).await, [4, 2]);
         store.forget(Vec::new(), stays(100)).await.unwrap();
         assert_eq!(names(&store, all()).await, [4]);
+        let stays = RecordRetention { max_bytes: 1, ..stays(100) };
+        store.forget(Vec::new(), stays).await.unwrap();
+        assert!(names(&store, all()).await.is_empty());
     }
 }

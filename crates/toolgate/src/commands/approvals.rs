@@ -101,6 +101,12 @@ impl ApprovalsCommand {
         let mut approvals = opened.gate.store().approvals(filter, now).await?;
         let more = approvals.len() > MAX_LISTED;
         approvals.truncate(MAX_LISTED);
+        // A list leaves large arguments out; a person has to see what there is of them.
+        for approval in approvals.iter_mut().filter(|one| one.input.is_none() && !self.json) {
+            if let Some(whole) = opened.gate.store().approval(&approval.id, now).await? {
+                approval.input = whole.input;
+            }
+        }
         self.print(&approvals, more, now, printer);
         Ok(Exit::Ok)
     }

@@ -67,7 +67,7 @@ impl AskCommand {
             files::can_be_written(file).context("--trace")?;
         }
         let local = LocalGate::open(flags, UpstreamFilter::All)?;
-        let ask = wired_ask::ask(&local.loaded, &local.opened.gate, &local.opened.data)?;
+        let ask = wired_ask::ask(&local.loaded, &local.opened.gate)?;
         let request = self.request(&local.opened.gate)?;
         let watch = progress::AskProgress::new();
         let outcome = commands::runtime()?.block_on(async {

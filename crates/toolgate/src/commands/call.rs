@@ -3,7 +3,7 @@
 use clap::Args;
 use gate::{ApprovalId, Caller, Door, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
-use upstream::{Host, UpstreamState};
+use upstream::Host;
 
 use crate::{
     Exit, arguments,
@@ -167,10 +167,6 @@ fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::
     if gate.catalogue().find(tool).is_some() {
         return None;
     }
-    host.upstreams().iter().find_map(|upstream| match upstream.state() {
-        UpstreamState::Down { error, .. } if upstream.own_listings().is_none() => {
-            Some(anyhow::anyhow!("the upstream `{}` cannot be reached: {error}", upstream.id))
-        }
-        _ => None,
-    })
+    let mut unknown = host.upstreams().iter().filter(|one| one.own_listings().is_none());
+    unknown.find_map(|one| commands::unreachable(one)).map(anyhow::Error::msg)
 }

@@ -8,6 +8,8 @@ mod network;
 mod search;
 mod upstreams;
 
+use std::fmt;
+
 use clap::Args;
 use contract::Severity;
 use serde::Serialize;
@@ -40,13 +42,9 @@ pub enum FindingState {
     Problem,
 }
 
-impl FindingState {
-    fn word(self) -> &'static str {
-        match self {
-            FindingState::Ok => "ok",
-            FindingState::Warning => "warning",
-            FindingState::Problem => "problem",
-        }
+impl fmt::Display for FindingState {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.serialize(formatter)
     }
 }
 
@@ -66,7 +64,9 @@ pub struct DoctorFinding {
 
 impl DoctorFinding {
     fn new(subject: &'static str, state: FindingState, message: impl Into<String>) -> Self {
-        Self { subject, state, message: message.into(), hint: None }
+        // It may quote what a server said.
+        let message = gate::secrets::redact(&message.into()).into_owned();
+        Self { subject, state, message, hint: None }
     }
 
     fn ok(subject: &'static str, message: impl Into<String>) -> Self {
@@ -107,7 +107,7 @@ impl DoctorCommand {
 
 fn show(findings: &[DoctorFinding], printer: &Printer) {
     for one in findings {
-        printer.data(format!("{:8} {}: {}", one.state.word(), one.subject, one.message));
+        printer.data(format!("{:8} {}: {}", one.state, one.subject, one.message));
         if let Some(hint) = &one.hint {
             printer.data(format!("{:8} {hint}", ""));
         }
@@ -132,6 +132,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             let (contracts, bound) = contracts(loaded);
             findings.push(contracts);
             findings.push(data::data_folder(&loaded.data_dir()));
+            findings.extend(data::work_folder(loaded));
             findings.extend(data::database(&loaded.data_dir()));
             findings.extend(data::secrets(&loaded.data_dir()));
             findings.extend(data::journal(loaded));
@@ -139,6 +140,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.extend(network::tokens(&loaded.settings.server));
             findings.push(network::listen(&loaded.settings.server).await);
             findings.push(machine::supervisor().await);
+            findings.push(machine::sandbox());
             findings.push(machine::paths());
             findings.extend(search::service(&bound, loaded).await);
             findings.extend(llm::endpoint(loaded).await);
@@ -146,6 +148,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.extend(upstreams::servers(bound, loaded).await);
         } else {
             findings.push(machine::supervisor().await);
+            findings.push(machine::sandbox());
             findings.push(machine::paths());
         }
     });

@@ -45,7 +45,7 @@ impl EvalCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
         let local = LocalGate::open(flags, UpstreamFilter::All)?;
-        let ask = wired_ask::ask(&local.loaded, &local.opened.gate, &local.opened.data)?;
+        let ask = wired_ask::ask(&local.loaded, &local.opened.gate)?;
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");
         }

@@ -18,7 +18,7 @@ use crate::{
     server_settings,
     settings::{Flags, LoadedSettings},
     wiring::{
-        self,
+        self, sandboxes,
         upstream_library::UpstreamLibrary,
         upstreams::{self, UpstreamFilter},
     },
@@ -50,6 +50,7 @@ enum ClientKind {
 impl McpCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let (loaded, bound) = commands::ready(flags)?;
+        let warning = sandboxes::missing(&loaded, &bound);
         let fixed = wiring::tools(bound, &loaded)?;
         let config = upstreams::host_config(&loaded, self.which(), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
@@ -66,14 +67,18 @@ impl McpCommand {
             printer.say(kind.place());
             return Ok(Exit::Ok);
         }
-        logging::start(&loaded.settings.log)?;
+        let _log = logging::start(&loaded.settings.log)?;
+        if let Some(warning) = warning {
+            tracing::warn!("{warning}");
+        }
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
         let opened = wiring::gate(catalogue, &loaded, data, None)?;
         // One client: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(upstreams::with_host(config, async |host| {
-            upstreams::keep_catalogue(&opened.gate, host, fixed);
+        let start_wait = Duration::from_millis(loaded.settings.server.start_wait_ms);
+        runtime.block_on(upstreams::with_starting_host(config, async |host| {
+            upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
             self.serve(&loaded, &opened, host).await
         }))?;
         runtime.shutdown_timeout(Duration::from_secs(1));

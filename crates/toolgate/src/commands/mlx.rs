@@ -82,7 +82,7 @@ fn show(servers: &[ModelServer], printer: &Printer) {
     let row = |server: &ModelServer| {
         vec![
             server.port.to_string(),
-            server.state.word().to_owned(),
+            server.state.to_string(),
             server.health.as_ref().map_or("-".into(), ModelServerHealth::words),
             server.since.map_or("-".into(), |since| since.to_string()),
             server.model.clone().or(server.process.clone()).unwrap_or_default(),

@@ -9,7 +9,7 @@ use gate::{
     retention::{self, RetentionSettings},
 };
 use serde_json::json;
-use server::{App, ServerToken};
+use server::{App, ServerSettings, ServerToken};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
 use tokio::{
@@ -17,7 +17,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
-use upstream::Host;
+use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, commands, logging,
@@ -28,6 +28,7 @@ use crate::{
     wiring::{
         self,
         ask::AskDoor,
+        sandboxes,
         upstream_library::UpstreamLibrary,
         upstreams::{self, UpstreamFilter},
     },
@@ -42,7 +43,10 @@ impl ServeCommand {
         let (loaded, bound) = commands::ready(flags)?;
         printer.diagnostics(&loaded.remarks);
         printer.diagnostics(&environment::unknown(&loaded, &bound));
-        logging::start(&loaded.settings.log)?;
+        let log = logging::start(&loaded.settings.log)?;
+        if let Some(warning) = sandboxes::missing(&loaded, &bound) {
+            tracing::warn!("{warning}");
+        }
         let tokens = tokens(&loaded)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
@@ -53,9 +57,12 @@ impl ServeCommand {
         let runtime = commands::runtime()?;
         runtime.block_on(async {
             let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
-            let serving = upstreams::with_host(config, async |host| {
-                upstreams::keep_catalogue(&opened.gate, host, fixed);
-                serve(&loaded, &opened, host, listener, tokens, printer).await
+            let start_wait = Duration::from_millis(loaded.settings.server.start_wait_ms);
+            let serving = upstreams::with_starting_host(config, async |host| {
+                upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
+                let mut settings = server_settings::settings(&loaded, &opened.data, tokens)?;
+                settings.dropped_log_lines = log.dropped();
+                serve(&loaded, &opened, host, listener, settings, printer).await
             });
             serving.await
         })?;
@@ -70,7 +77,7 @@ async fn serve(
     opened: &wiring::OpenGate,
     host: &Arc<Host>,
     listener: TcpListener,
-    tokens: Vec<ServerToken>,
+    settings: ServerSettings,
     printer: &Printer,
 ) -> anyhow::Result<()> {
     let gate = opened.gate.clone();
@@ -86,12 +93,28 @@ async fn serve(
     let jobs = Jobs::start(gate.clone(), server_settings::jobs(loaded), alone).await?;
     tokio::spawn(remove_orphans(gate.clone(), left));
     sweep(gate.clone(), loaded);
-    let settings = server_settings::settings(loaded, &opened.data, tokens)?;
     let library = Arc::new(UpstreamLibrary::new(host.clone()));
-    let asks = Arc::new(AskDoor::new(loaded, &gate, &opened.data)?);
+    let asks = Arc::new(AskDoor::new(loaded, &gate)?);
     let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
+    let told = async {
+        gate.started().await;
+        announce(&gate, address, host, printer);
+        printer.say(format!("data in {}; stop with Ctrl-C", opened.data.path().display()));
+        std::future::pending::<()>().await;
+    };
+    // It answers before its upstreams do.
+    tokio::select! {
+        () = server::serve(app, listener, stop) => {}
+        () = told => {}
+    }
+    gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
+    Ok(())
+}
+
+/// Says that the server is there, and which upstreams are not yet.
+fn announce(gate: &gate::Gate, address: SocketAddr, host: &Host, printer: &Printer) {
     let tools = gate.catalogue().len();
     gate.journal().event(
         gate.clock().now(),
@@ -100,10 +123,14 @@ async fn serve(
     );
     let version = env!("CARGO_PKG_VERSION");
     printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
-    printer.say(format!("data in {}; stop with Ctrl-C", opened.data.path().display()));
-    server::serve(app, listener, stop).await;
-    gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
-    Ok(())
+    let waiting = host.upstreams().iter().filter(|one| one.state() == UpstreamState::Starting);
+    let waiting: Vec<_> = waiting.map(|one| format!("`{}`", one.id)).collect();
+    if !waiting.is_empty() {
+        let waiting = waiting.join(", ");
+        printer.say(format!(
+            "still connecting to {waiting}; their tools are served once they are there"
+        ));
+    }
 }
 
 /// The tokens that the settings name, from the environment.
@@ -153,6 +180,7 @@ fn sweep(gate: Arc<gate::Gate>, loaded: &LoadedSettings) {
         max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),
         max_jobs: settings.max_jobs,
         max_artifact_bytes: settings.max_artifact_bytes,
+        max_bytes: settings.max_bytes,
         max_quarantined: settings.max_quarantined,
         max_approvals: settings.max_approvals,
     };

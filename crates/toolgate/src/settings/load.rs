@@ -2,15 +2,19 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use anyhow::{Context, bail};
 use clap::Args;
 use contract::{Diagnostic, Document, Severity, Violation};
+use guard::files::PathLocation;
 use serde_json::Value;
 
-use super::{FileErrors, SettingsError, ToolgateSettings, compatibility, mcp_servers, mlx_host};
+use super::{
+    FileErrors, SettingsError, ToolgateSettings, compatibility, mcp_servers, mlx_host,
+    operator_paths::OperatorPaths,
+};
 
 /// The file that is read if no other is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -52,6 +56,8 @@ pub struct LoadedSettings {
     base: PathBuf,
     /// The data folder from the flags, which starts where the person is.
     data_dir: Option<PathBuf>,
+    /// Made when first asked for.
+    operator_paths: OnceLock<OperatorPaths>,
 }
 
 impl LoadedSettings {
@@ -97,9 +103,22 @@ impl LoadedSettings {
         self.data_dir.clone().unwrap_or_else(|| self.path(&self.settings.data_dir))
     }
 
+    /// The folders that may be the one in which calls get a folder to work in, the first that can be used.
+    pub fn work_folders(&self) -> Vec<PathBuf> {
+        let data = self.data_dir();
+        let data = PathLocation::of(&data).map_or(data, |location| location.end().to_owned());
+        let chosen = self.settings.work_dir.as_ref().map(|folder| self.path(folder));
+        store::work_folders(&data, chosen.as_deref())
+    }
+
     pub fn journal(&self) -> PathBuf {
         let path = self.settings.journal.path.as_ref();
         path.map_or_else(|| self.data_dir().join("journal.jsonl"), |path| self.path(path))
+    }
+
+    /// The paths by which the operator decides.
+    pub fn operator_paths(&self) -> &OperatorPaths {
+        self.operator_paths.get_or_init(|| OperatorPaths::of(self))
     }
 
     /// The settings of the built-in tools.
@@ -165,6 +184,11 @@ impl Flags {
             let error = document.error("/tools/mlx/host", format!("{error:#}"));
             return Err(FileErrors(vec![error]).into());
         }
+        let server = &settings.server;
+        let names = server.tokens.iter().map(|token| &token.token_env);
+        let names = names.chain(&settings.llm.api_key_env);
+        let names = names.chain(&settings.tools.search.api_key_env);
+        gate::secrets::hide(names.filter_map(|name| std::env::var(name).ok()));
         let base = file
             .as_deref()
             .and_then(Path::parent)
@@ -181,6 +205,7 @@ impl Flags {
             text,
             base,
             data_dir: self.data_dir.clone(),
+            operator_paths: OnceLock::new(),
         })
     }
 

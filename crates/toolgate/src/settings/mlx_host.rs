@@ -11,6 +11,7 @@ use upstream::{
 };
 
 use super::{AllowlistSetting, ToolgateSettings};
+use crate::wiring::upstream_targets::secret_variable;
 
 /// The id of the upstream, and the toolset that it replaces.
 pub const MLXCTL: &str = "mlxctl";
@@ -59,7 +60,7 @@ pub fn expanded(settings: &MlxSettings) -> MlxSettings {
         .env
         .iter()
         .filter_map(|(name, value)| {
-            let value = variables::expand(value, |name| std::env::var(name).ok()).ok()?;
+            let value = variables::expand(value, secret_variable).ok()?;
             Some((name.clone(), value))
         })
         .collect();

@@ -25,6 +25,9 @@ pub struct ToolgateSettings {
     pub server: ServerSection,
     /// The data folder: database, artifacts, journal, operator token.
     pub data_dir: String,
+    /// The folder in which calls get a folder to work in. Default: one beside the data folder with `.work` behind its name,
+    /// or, where none can be made there, one in the system's folder for temporary files.
+    pub work_dir: Option<String>,
     /// Folders or files of your own contracts.
     pub contracts: Vec<String>,
     /// Default limits of calls.
@@ -71,6 +74,7 @@ impl Default for ToolgateSettings {
             compatibility: None,
             server: ServerSection::default(),
             data_dir: "./data".into(),
+            work_dir: None,
             contracts: Vec::new(),
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
@@ -188,6 +192,18 @@ pub struct ServerSection {
     /// Timeout of an idle connection, and of a client that does not read its response, in milliseconds.
     #[schemars(range(min = 1))]
     pub idle_timeout_ms: u64,
+    /// The time that a call may go on after its client has closed its side of the connection, in milliseconds. It is
+    /// answered within that time, and cancelled after it: a client that has gone away cannot be told from one that
+    /// only has nothing more to send.
+    #[schemars(range(min = 1))]
+    pub half_closed_timeout_ms: u64,
+    /// The most that may wait for clients that do not read their responses, in bytes. Above it the connections that have
+    /// taken nothing for longest are closed.
+    #[schemars(range(min = 65_536))]
+    pub max_unread_bytes: u64,
+    /// The time that listings, calls of unknown tools and `/readyz` wait for upstreams when the server starts, in
+    /// milliseconds. Everything else is answered at once; tools of slower upstreams are served once they are there.
+    pub start_wait_ms: u64,
     /// The time that running calls get to finish when the server stops, in milliseconds.
     pub drain_timeout_ms: u64,
     /// Host names that the server accepts, besides addresses and `localhost`.
@@ -208,6 +224,9 @@ impl Default for ServerSection {
             header_timeout_ms: 10_000,
             body_timeout_ms: 30_000,
             idle_timeout_ms: 75_000,
+            half_closed_timeout_ms: 1_000,
+            max_unread_bytes: 268_435_456,
+            start_wait_ms: 3_000,
             drain_timeout_ms: 10_000,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
@@ -349,7 +368,8 @@ pub struct ApprovalRule {
     /// The tools of this toolset.
     #[serde(default)]
     pub toolset: Option<String>,
-    /// The tools with these effects.
+    /// The tools with these effects. With `require: always` also those with worse effects, with `require: never` also
+    /// those with lesser ones.
     #[serde(default)]
     pub effects: Option<Effects>,
     /// `always`: every call needs approval. `never`: none does.
@@ -454,6 +474,9 @@ pub struct RetentionSection {
     pub max_jobs: u64,
     /// The most bytes of artifacts that are kept.
     pub max_artifact_bytes: u64,
+    /// The most bytes of arguments and results of finished jobs that are kept, and as many again of quarantined
+    /// results. The caller who has most loses its oldest jobs first.
+    pub max_bytes: u64,
     /// The most quarantined results that are kept.
     pub max_quarantined: u64,
     /// The most approvals that are kept, besides those that wait or are still valid.
@@ -469,6 +492,7 @@ impl Default for RetentionSection {
             max_age_days: 30,
             max_jobs: 100_000,
             max_artifact_bytes: 10_737_418_240,
+            max_bytes: 2_147_483_648,
             max_quarantined: 10_000,
             max_approvals: 10_000,
             sweep_interval_s: 600,

@@ -2,7 +2,7 @@
 
 use contract::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
-    LimitOverrides, Presentation, ProcessLimitOverrides, Stability, TaskSupport,
+    LimitOverrides, Presentation, ProcessLimitOverrides, SandboxSettings, Stability, TaskSupport,
 };
 use serde_json::{Value, json};
 use workbench::compare::PartialContract;
@@ -44,6 +44,7 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
         examples: Vec::new(),
         run: None,
         env: Vec::new(),
+        sandbox: SandboxSettings::default(),
         journal_values: false,
     }
 }

@@ -13,29 +13,16 @@ use guard::files::Folder;
 use serde::Serialize;
 use serde_json::{Value, json};
 use server::{AskService, AskServiceRequest, AskServiceResponse};
-use store::DataFolder;
 use tokio::sync::mpsc::Sender;
 
 use super::{BoundTool, exists};
-use crate::{server_settings::OPERATOR_TOKEN, settings::LoadedSettings};
+use crate::settings::LoadedSettings;
 
 /// Makes the `Ask` that answers questions through this gate.
-pub fn ask(loaded: &LoadedSettings, gate: &Arc<Gate>, data: &DataFolder) -> anyhow::Result<Ask> {
-    let llm = loaded.tools().llm;
-    let model = llm::Model::new(&llm).context("llm")?;
+pub fn ask(loaded: &LoadedSettings, gate: &Arc<Gate>) -> anyhow::Result<Ask> {
+    let model = llm::Model::new(&loaded.tools().llm).context("llm")?;
     let settings = loaded.settings.ask.clone();
-    let ask = Ask::new(gate.clone(), model, settings);
-    Ok(ask.with_model_name(llm.model.clone()).with_secrets(secrets(loaded, data)))
-}
-
-/// The keys that are ours: they must not stand in a trace.
-fn secrets(loaded: &LoadedSettings, data: &DataFolder) -> Vec<String> {
-    let settings = &loaded.settings;
-    let names = settings.server.tokens.iter().map(|token| &token.token_env);
-    let names = names.chain(&settings.llm.api_key_env).chain(&settings.tools.search.api_key_env);
-    let mut secrets: Vec<_> = names.filter_map(|name| std::env::var(name).ok()).collect();
-    secrets.extend(data.token(OPERATOR_TOKEN));
-    secrets
+    Ok(Ask::new(gate.clone(), model, settings))
 }
 
 /// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
@@ -84,18 +71,14 @@ pub struct AskDoor {
 
 impl AskDoor {
     /// By this gate, as the settings say.
-    pub fn new(
-        loaded: &LoadedSettings,
-        gate: &Arc<Gate>,
-        data: &DataFolder,
-    ) -> anyhow::Result<Self> {
+    pub fn new(loaded: &LoadedSettings, gate: &Arc<Gate>) -> anyhow::Result<Self> {
         let settings = &loaded.settings.ask;
         let traces = settings.trace_dir.as_ref().map(|folder| {
             let folder = loaded.path(folder);
             TraceFolder::open(&folder, settings.max_traces)
                 .with_context(|| format!("ask.trace_dir: cannot use `{}`", folder.display()))
         });
-        Ok(Self { ask: ask(loaded, gate, data)?, traces: traces.transpose()?.map(Arc::new) })
+        Ok(Self { ask: ask(loaded, gate)?, traces: traces.transpose()?.map(Arc::new) })
     }
 
     async fn answer(

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use contract::{ApprovalRequirement, Contract};
+use contract::{ApprovalRequirement, Contract, Diagnostic};
 use gate::approvals::ApprovalSettings;
+use upstream::{ToolPolicy, lock::ContractLock, methods::UpstreamMethod, names, settings::Overlay};
 
 use super::{BoundTool, exists};
 use crate::settings::{
-    ApprovalRule, PolicySection, RuleRequirement, SettingsError, ToolgateSettings,
+    ApprovalRule, LoadedSettings, PolicySection, RuleRequirement, SettingsError, ToolgateSettings,
 };
 
 /// Applies the rules: the first that matches a tool decides whether its calls need approval. The contract is changed,
@@ -17,14 +18,14 @@ pub fn apply(bound: &mut [BoundTool], settings: &ToolgateSettings) -> Result<(),
         check(&format!("/policy/approval/{index}"), rule, bound, settings)?;
     }
     for BoundTool { contract, .. } in bound {
-        adjust(contract, &settings.policy);
+        adjust(contract, &[], &settings.policy);
     }
     Ok(())
 }
 
-/// Applies the rules to one contract.
-pub fn adjust(contract: &mut Contract, policy: &PolicySection) {
-    if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract)) {
+/// Applies the rules to one contract, whose tool has these names too.
+fn adjust(contract: &mut Contract, names: &[String], policy: &PolicySection) {
+    if let Some(rule) = policy.approval.iter().find(|rule| fits(rule, contract, names)) {
         contract.approval = match rule.require {
             RuleRequirement::Always => ApprovalRequirement::Required,
             RuleRequirement::Never => ApprovalRequirement::Never,
@@ -32,10 +33,90 @@ pub fn adjust(contract: &mut Contract, policy: &PolicySection) {
     }
 }
 
-fn fits(rule: &ApprovalRule, contract: &Contract) -> bool {
-    rule.tool.as_ref().is_none_or(|tool| *tool == contract.name)
+fn fits(rule: &ApprovalRule, contract: &Contract, names: &[String]) -> bool {
+    rule.tool.as_ref().is_none_or(|tool| *tool == contract.name || names.contains(tool))
         && rule.toolset.as_ref().is_none_or(|toolset| *toolset == contract.toolset)
-        && rule.effects.is_none_or(|effects| effects == contract.effects)
+        && rule.effects.is_none_or(|effects| match rule.require {
+            // Who wants to be asked about `write` wants to be asked about worse; who does not about
+            // `read`, not about less.
+            RuleRequirement::Always => contract.effects >= effects,
+            RuleRequirement::Never => contract.effects <= effects,
+        })
+}
+
+/// The rules for the tools of upstreams.
+pub struct UpstreamPolicy {
+    policy: PolicySection,
+    /// The names that the settings give to tools, with the upstream of each.
+    chosen_names: Vec<(String, String)>,
+}
+
+impl UpstreamPolicy {
+    pub fn new(settings: &ToolgateSettings) -> Self {
+        let chosen = settings.upstreams.iter().flat_map(|(id, upstream)| {
+            let names = upstream.tools.values().filter_map(Overlay::chosen_name);
+            names.map(|name| (name.to_owned(), id.clone()))
+        });
+        Self { policy: settings.policy.clone(), chosen_names: chosen.collect() }
+    }
+
+    /// True if a rule names a tool of this upstream.
+    fn is_about(&self, rule: &ApprovalRule, upstream: &str) -> bool {
+        let is_chosen =
+            |tool: &str| self.chosen_names.iter().any(|(name, id)| name == tool && id == upstream);
+        rule.tool.as_ref().is_some_and(|tool| names::is_below(upstream, tool) || is_chosen(tool))
+    }
+
+    /// The rules about an upstream that match none of these names, by index.
+    fn unmatched_rules(&self, upstream: &str, tools: &[String]) -> Vec<(usize, String)> {
+        let rules = self.policy.approval.iter().enumerate();
+        let unmatched = rules.filter_map(|(index, rule)| {
+            let tool = rule.tool.as_ref().filter(|_| self.is_about(rule, upstream))?;
+            if tools.contains(tool) {
+                return None;
+            }
+            let near = contract::did_you_mean(tool, tools.iter().map(String::as_str));
+            let message = format!(
+                "the rule matches nothing: the upstream `{upstream}` has no tool `{tool}`{near}"
+            );
+            Some((index, message))
+        });
+        unmatched.collect()
+    }
+}
+
+impl ToolPolicy for UpstreamPolicy {
+    fn apply(&self, contract: &mut Contract, names: &[String]) {
+        adjust(contract, names, &self.policy);
+    }
+
+    fn unmatched(&self, upstream: &str, tools: &[String]) -> Vec<String> {
+        let unmatched = self.unmatched_rules(upstream, tools).into_iter();
+        unmatched.map(|(index, message)| format!("policy.approval.{index}: {message}")).collect()
+    }
+}
+
+/// The rules about upstreams that match no pinned tool. Those about an upstream that is not pinned are checked when
+/// it is connected.
+pub fn unmatched_pinned(loaded: &LoadedSettings) -> Vec<Diagnostic> {
+    let settings = &loaded.settings;
+    let Ok(Some(lock)) = ContractLock::read(&loaded.path(&settings.lock)) else {
+        return Vec::new();
+    };
+    let policy = UpstreamPolicy::new(settings);
+    let found = lock.upstreams.iter().flat_map(|(id, pinned)| {
+        let upstream = settings.upstreams.get(id);
+        let names = pinned.tools.keys().flat_map(|own| {
+            let overlay = upstream.and_then(|upstream| upstream.tools.get(own));
+            let served = overlay.and_then(Overlay::chosen_name).map(str::to_owned);
+            names::all(id, own, &served.unwrap_or_else(|| names::served(id, own)))
+        });
+        let methods = UpstreamMethod::ALL.iter().map(|method| method.tool_name(id));
+        policy.unmatched_rules(id, &names.chain(methods).collect::<Vec<_>>())
+    });
+    found
+        .map(|(index, message)| loaded.error(&format!("/policy/approval/{index}/tool"), message))
+        .collect()
 }
 
 /// Refuses a rule that matches nothing: a typing error would leave a tool unguarded.
@@ -63,7 +144,7 @@ fn check(
     }
     let named = rule.tool.as_ref().or(rule.toolset.as_ref());
     if let Some(name) = named
-        && !bound.iter().any(|one| fits(rule, &one.contract))
+        && !bound.iter().any(|one| fits(rule, &one.contract, &[]))
     {
         let message = format!("no tool matches every condition of the rule for `{name}`");
         return Err(SettingsError::new(pointer, message));
@@ -73,9 +154,9 @@ fn check(
 
 /// True if a rule is about an upstream.
 fn is_about_upstream(rule: &ApprovalRule, settings: &ToolgateSettings) -> bool {
-    let is_one = |id: &str| settings.upstreams.contains_key(id);
-    let of_one = |tool: &String| tool.split_once("__").is_some_and(|(id, _)| is_one(id));
-    rule.tool.as_ref().is_some_and(of_one) || rule.toolset.as_ref().is_some_and(|id| is_one(id))
+    let policy = UpstreamPolicy::new(settings);
+    rule.toolset.as_ref().is_some_and(|id| settings.upstreams.contains_key(id))
+        || settings.upstreams.keys().any(|id| policy.is_about(rule, id))
 }
 
 /// The settings of approvals for the gate.

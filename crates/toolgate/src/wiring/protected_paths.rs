@@ -1,17 +1,23 @@
 //! Files that an agent must not reach.
 //!
-//! A reader of the operator's credential can approve its own calls; a writer of settings, contracts, the journal or the
-//! memory decides what runs and what is remembered. So the folders of tools are checked against these, before anything
-//! is served.
+//! A reader of the operator's credential can approve its own calls; a writer of settings, contracts, overlays, programs or
+//! the journal decides what runs and what is recorded. So the folders of tools are checked against the paths of the
+//! operator, in both directions, before anything is served. Hard links are not seen, nor a mount of a part of the folder
+//! in another place.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use anyhow::bail;
-use guard::files::{Globs, SafePath};
+use anyhow::{Context, bail};
+use guard::files::{Globs, PathLocation, SafePath};
 
 use super::BoundTool;
-use crate::settings::{LoadedSettings, SettingsError};
+use crate::settings::{
+    LoadedSettings, SettingsError,
+    operator_paths::{OperatorPath, PathRole},
+};
 
+/// The one folder of the data folder that is for agents.
+const AGENTS_FOLDER: &str = "files";
 /// Files of the data folder that must not be read.
 const PRIVATE_FILES: [&str; 4] = ["operator.token", "state.key", "toolgate.db", "journal.jsonl"];
 
@@ -19,59 +25,87 @@ const PRIVATE_FILES: [&str; 4] = ["operator.token", "state.key", "toolgate.db", 
 pub fn check(bound: &[BoundTool], loaded: &LoadedSettings) -> anyhow::Result<()> {
     let tools = loaded.tools();
     let serves = |tool: &str| bound.iter().any(|one| one.contract.name == tool);
-    let data = resolved(&loaded.data_dir())?;
+    let memory = serves("write_memory_entry").then_some(&tools.memory.dir);
     if let Some(root) = &tools.file_io.root
         && bound.iter().any(|one| one.contract.toolset == "file-io")
     {
-        is_a_folder("/tools/file_io/root", root)?;
-        agents_folder(&resolved(root)?, &data, loaded)?;
+        let root = WritableFolder::of("/tools/file_io/root", root, AGENTS_FOLDER)?;
+        root.is_apart(loaded)?;
+        root.is_apart_from_memory(&tools.memory.dir)?;
+    }
+    if let Some(folder) = memory {
+        // It makes no files but its own two, which mean nothing to us: it may be anywhere in the data folder.
+        WritableFolder::of("/tools/memory/dir", folder, "")?.is_apart(loaded)?;
     }
     if serves("read_repo_file") {
         is_a_folder("/tools/repo/root", &tools.repo.root)?;
-        repository(&resolved(&tools.repo.root)?, &tools.repo, &data)?;
-    }
-    if serves("write_memory_entry") {
-        is_a_folder("/tools/memory/dir", &tools.memory.dir)?;
+        let data = PathLocation::of(&loaded.data_dir())?;
+        repository(PathLocation::of(&tools.repo.root)?.end(), &tools.repo, data.end())?;
     }
     Ok(())
 }
 
-/// The folder that an agent may write to holds no protected path, and is not inside one.
-fn agents_folder(root: &Path, data: &Path, loaded: &LoadedSettings) -> anyhow::Result<()> {
-    let refused = |why: String| {
-        SettingsError::new("/tools/file_io/root", format!("the folder `{}` {why}", root.display()))
-    };
-    for (what, path) in protected(loaded)? {
-        if path.starts_with(root) {
-            let path = path.display();
-            bail!(refused(format!("contains {what} (`{path}`); choose another folder")));
+/// A folder that tools write to, so that agents decide what is in it.
+struct WritableFolder {
+    pointer: &'static str,
+    location: PathLocation,
+    /// The part of the data folder that it may be in.
+    of_data: &'static str,
+}
+
+impl WritableFolder {
+    fn of(pointer: &'static str, path: &Path, of_data: &'static str) -> anyhow::Result<Self> {
+        is_a_folder(pointer, path)?;
+        let location = PathLocation::of(path)
+            .with_context(|| format!("cannot follow the path `{}`", path.display()))?;
+        Ok(Self { pointer, location, of_data })
+    }
+
+    fn refused(&self, why: &str) -> anyhow::Error {
+        let folder = self.location.end().display();
+        SettingsError::new(self.pointer, format!("the folder `{folder}` {why}")).into()
+    }
+
+    /// It holds nothing by which the operator decides, and is not inside a folder that does.
+    fn is_apart(&self, loaded: &LoadedSettings) -> anyhow::Result<()> {
+        let data = PathLocation::of(&loaded.data_dir())?;
+        for OperatorPath { what, role, location } in loaded.operator_paths().iter() {
+            if location.is_within(&self.location) {
+                let path = location.end().display();
+                bail!(self.refused(&format!("contains {what} (`{path}`); choose another folder")));
+            }
+            // A program may start above it: that decides nothing about what is in it.
+            if *role == PathRole::Started || !self.location.is_within(location) {
+                continue;
+            }
+            if location.end() != data.end() {
+                let path = location.end().display();
+                bail!(self.refused(&format!("is inside {what} (`{path}`); choose another folder")));
+            }
+            let files = PathLocation::of(&data.end().join(self.of_data))?;
+            if !self.location.is_within(&files) {
+                bail!(self.refused("is inside the data folder; only `files` in it is for agents"));
+            }
         }
+        Ok(())
     }
-    if root.starts_with(resolved(&loaded.tools().memory.dir)?) {
-        bail!(refused("is inside the memory folder (`tools.memory.dir`)".into()));
-    }
-    if root.starts_with(data) && !root.starts_with(data.join("files")) {
-        bail!(refused("is inside the data folder; only `files` in it is for agents".into()));
-    }
-    Ok(())
-}
 
-/// The paths that only the operator may change.
-fn protected(loaded: &LoadedSettings) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
-    let mut all = vec![
-        ("the data folder", resolved(&loaded.data_dir())?),
-        ("the memory folder", resolved(&loaded.tools().memory.dir)?),
-    ];
-    if let Some(file) = &loaded.file {
-        all.push(("the settings file", resolved(file)?));
+    /// What is remembered only grows: no other tool changes it.
+    fn is_apart_from_memory(&self, memory: &Path) -> anyhow::Result<()> {
+        let memory = PathLocation::of(memory)?;
+        if memory.is_within(&self.location) {
+            let path = memory.end().display();
+            bail!(
+                self.refused(&format!(
+                    "contains the memory folder (`{path}`); choose another folder"
+                ))
+            );
+        }
+        if self.location.is_within(&memory) {
+            bail!(self.refused("is inside the memory folder (`tools.memory.dir`)"));
+        }
+        Ok(())
     }
-    if let Some(journal) = &loaded.settings.journal.path {
-        all.push(("the journal", resolved(&loaded.path(journal))?));
-    }
-    for contracts in &loaded.settings.contracts {
-        all.push(("contracts", resolved(&loaded.path(contracts))?));
-    }
-    Ok(all)
 }
 
 /// A repository often holds the data folder; its lists must not let anybody read it.
@@ -110,46 +144,4 @@ fn is_a_folder(pointer: &str, path: &Path) -> Result<(), SettingsError> {
         return Ok(());
     };
     Err(SettingsError::new(pointer, message))
-}
-
-/// The absolute path, with symbolic links resolved as far as it exists.
-fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
-    let mut resolved = PathBuf::new();
-    for part in std::path::absolute(path)?.components() {
-        match part {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            part => resolved.push(part),
-        }
-        if let Ok(real) = resolved.canonicalize() {
-            resolved = real;
-        }
-    }
-    Ok(resolved)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_whole_whatever_is_missing_of_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        std::fs::create_dir(base.join("real")).unwrap();
-        std::os::unix::fs::symlink("real", base.join("link")).unwrap();
-        for (path, expected) in [
-            ("real", "real"),
-            ("link", "real"),
-            ("link/new/newer", "real/new/newer"),
-            ("nope/..", ""),
-            ("nope/../link/x", "real/x"),
-            ("./real/../new", "new"),
-        ] {
-            let expected: PathBuf = base.join(expected).components().collect();
-            assert_eq!(resolved(&base.join(path)).unwrap(), expected, "{path}");
-        }
-        assert!(resolved(Path::new("relative")).unwrap().is_absolute());
-    }
 }

@@ -1,12 +1,11 @@
 //! The prompts and resources of all upstreams, as the MCP door serves them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use gate::{BoxFuture, CallChannel};
 use serde_json::{Map, Value, json};
-use server::mcp::{CompletionRequest, Library, LibraryError};
+use server::mcp::{CompletionRequest, Library, LibraryCall, LibraryError};
 use tokio::sync::watch;
-use upstream::{Host, Upstream, names};
+use upstream::{Host, Upstream, methods::UpstreamMethod, names};
 
 /// The prompts and resources of all upstreams.
 pub struct UpstreamLibrary {
@@ -40,16 +39,9 @@ impl UpstreamLibrary {
     /// The upstream of a resource: the one that lists it, or else has a template for it. Where two do, neither is
     /// asked: it would learn what the other is asked for.
     fn of_resource(&self, uri: &str) -> Result<&Arc<Upstream>, LibraryError> {
-        let lists =
-            |upstream: &&Arc<Upstream>| upstream.resources().iter().any(|one| one["uri"] == uri);
-        let fits = |upstream: &&Arc<Upstream>| {
-            let mut templates = upstream.templates().into_iter();
-            templates
-                .any(|one| one["uriTemplate"].as_str().is_some_and(|text| may_match(text, uri)))
-        };
-        let mut claim: Vec<_> = self.upstreams().filter(lists).collect();
+        let mut claim: Vec<_> = self.upstreams().filter(|one| one.lists_resource(uri)).collect();
         if claim.is_empty() {
-            claim = self.upstreams().filter(fits).collect();
+            claim = self.upstreams().filter(|one| one.has_template_for(uri)).collect();
         }
         match claim[..] {
             [] => Err(LibraryError::Unknown),
@@ -71,28 +63,20 @@ impl UpstreamLibrary {
             }
             _ => {
                 let template = &reference["uri"];
-                let mut having = self.upstreams().filter(|upstream| {
-                    upstream.templates().iter().any(|one| one["uriTemplate"] == *template)
-                });
+                let mut having = self.upstreams().filter(|one| one.lists_template(template));
                 // With two of them it is not known which is meant.
                 let upstream = having.next().filter(|_| having.next().is_none())?;
-                (upstream, reference.clone())
+                (upstream, json!({ "type": "ref/resource", "uri": template }))
             }
         };
-        upstream.listings()?.completes.then_some((upstream, reference))
+        upstream.completes().then_some((upstream, reference))
     }
 }
 
-/// True if a URI may come from a template: it has the same beginning before the first variable, and the same end after
-/// the last.
-fn may_match(template: &str, uri: &str) -> bool {
-    let Some((before, rest)) = template.split_once('{') else { return template == uri };
-    let after = rest.rsplit_once('}').map_or("", |(_, after)| after);
-    uri.len() >= before.len() + after.len() && uri.starts_with(before) && uri.ends_with(after)
+/// The call of a method of an upstream.
+fn call(upstream: &Upstream, method: UpstreamMethod, input: Value) -> LibraryCall {
+    LibraryCall { tool: method.tool_name(&upstream.id), input }
 }
-
-/// The timeout for a prompt, a resource or a completion.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Library for UpstreamLibrary {
     fn prompts(&self) -> Vec<Value> {
@@ -106,19 +90,14 @@ impl Library for UpstreamLibrary {
         all.collect()
     }
 
-    fn prompt<'a>(
-        &'a self,
-        name: &'a str,
-        arguments: &'a Map<String, Value>,
-        _: &'a CallChannel,
-    ) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        Box::pin(async move {
-            let (upstream, own) = self.of_prompt(name).ok_or(LibraryError::Unknown)?;
-            let params = json!({ "name": own, "arguments": arguments });
-            let result =
-                upstream.request("prompts/get", Some(&own), &params, REQUEST_TIMEOUT).await;
-            result.map_err(LibraryError::Failed)
-        })
+    fn prompt(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<LibraryCall, LibraryError> {
+        let (upstream, own) = self.of_prompt(name).ok_or(LibraryError::Unknown)?;
+        let input = json!({ "name": own, "arguments": arguments });
+        Ok(call(upstream, UpstreamMethod::GetPrompt, input))
     }
 
     fn resources(&self) -> Vec<Value> {
@@ -129,40 +108,19 @@ impl Library for UpstreamLibrary {
         self.upstreams().flat_map(|upstream| upstream.templates()).collect()
     }
 
-    fn read<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        Box::pin(async move {
-            let upstream = self.of_resource(uri)?;
-            let params = json!({ "uri": uri });
-            let mut result = upstream
-                .request("resources/read", Some(uri), &params, REQUEST_TIMEOUT)
-                .await
-                .map_err(LibraryError::Failed)?;
-            match result.get_mut("contents").map(Value::take) {
-                Some(contents @ Value::Array(_)) => Ok(contents),
-                _ => Err(LibraryError::Failed(
-                    "the response of the upstream has no `contents`".into(),
-                )),
-            }
-        })
+    fn read(&self, uri: &str) -> Result<LibraryCall, LibraryError> {
+        let upstream = self.of_resource(uri)?;
+        Ok(call(upstream, UpstreamMethod::ReadResource, json!({ "uri": uri })))
     }
 
-    fn complete<'a>(&'a self, given: &'a CompletionRequest) -> BoxFuture<'a, Value> {
-        Box::pin(async move {
-            let nothing = json!({ "values": [], "total": 0, "hasMore": false });
-            let Some((upstream, reference)) = self.completed_by(&given.reference) else {
-                return nothing;
-            };
-            let mut params = json!({ "ref": reference, "argument": given.argument });
-            if given.context.as_object().is_some_and(|context| !context.is_empty()) {
-                params["context"] = given.context.clone();
-            }
-            let result =
-                upstream.request("completion/complete", None, &params, REQUEST_TIMEOUT).await;
-            match result.ok().and_then(|mut result| result.get_mut("completion").map(Value::take)) {
-                Some(completion) if completion["values"].is_array() => completion,
-                _ => nothing,
-            }
-        })
+    fn complete(&self, given: &CompletionRequest) -> Result<LibraryCall, LibraryError> {
+        let found = self.completed_by(&given.reference);
+        let (upstream, reference) = found.ok_or(LibraryError::Unknown)?;
+        let mut input = json!({ "ref": reference, "argument": given.argument });
+        if given.context.as_object().is_some_and(|context| !context.is_empty()) {
+            input["context"] = given.context.clone();
+        }
+        Ok(call(upstream, UpstreamMethod::Complete, input))
     }
 
     fn within(&self, toolset: &str) -> Arc<dyn Library> {
@@ -180,19 +138,5 @@ impl Library for UpstreamLibrary {
 
     fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {
         Some(self.host.changes())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_is_known_by_its_ends() {
-        assert!(may_match("file:///{path}", "file:///a/b"));
-        assert!(may_match("demo://{id}/data", "demo://7/data"));
-        assert!(!may_match("demo://{id}/data", "demo://7/text"));
-        assert!(!may_match("demo://aa{id}aa", "demo://aa"));
-        assert!(may_match("demo://fixed", "demo://fixed"));
     }
 }

@@ -8,6 +8,7 @@ use upstream::{
     variables,
 };
 
+use super::sandboxes;
 use crate::settings::LoadedSettings;
 
 /// Environment variables that every program gets. The rest of our environment is not passed on.
@@ -26,6 +27,41 @@ const PASSED_VARIABLES: &[&str] = &[
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
+
+/// The value of an environment variable that the settings name. It is hidden from now on wherever the words of a server
+/// are kept, unless every program gets the variable: its value is nobody's secret.
+pub fn secret_variable(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok()?;
+    if !PASSED_VARIABLES.contains(&name) {
+        gate::secrets::hide([&value]);
+    }
+    Some(value)
+}
+
+/// Hides the value of a header, and the credentials of `Authorization` without their scheme, also where they stand in
+/// the settings themselves.
+pub fn hide_header(name: &str, value: &str) {
+    let credentials = value.split_once(' ').map(|(_, credentials)| credentials);
+    let credentials = credentials.filter(|_| name.eq_ignore_ascii_case("authorization"));
+    gate::secrets::hide(credentials.into_iter().chain([value]));
+}
+
+/// The headers of an upstream whose value has a variable that is too short to be hidden, with the variable.
+pub fn short_secrets(settings: &UpstreamSettings) -> impl Iterator<Item = (&str, String)> {
+    settings.headers.iter().filter_map(|(header, text)| {
+        let short = std::cell::RefCell::new(None);
+        let look_up = |name: &str| {
+            let value = std::env::var(name).ok()?;
+            if value.trim().len() < gate::secrets::MIN_SECRET_BYTES {
+                short.replace(Some(name.to_owned()));
+            }
+            Some(value)
+        };
+        // A variable that is not set is told elsewhere.
+        let _ = variables::expand(text, look_up);
+        Some((header.as_str(), short.into_inner()?))
+    })
+}
 
 /// All problems of the settings that name a target.
 #[derive(Debug)]
@@ -63,7 +99,7 @@ struct VariableExpansion {
 
 impl VariableExpansion {
     fn expand(&mut self, keys: &[&str], text: &str) -> String {
-        match variables::expand(text, |name| std::env::var(name).ok()) {
+        match variables::expand(text, secret_variable) {
             Ok(filled) => filled,
             Err(error) => {
                 self.problem(keys, error.to_string());
@@ -128,8 +164,11 @@ fn endpoint(
         expansion.problem(&["url"], "this is not an http or https URL".to_owned());
     }
     let headers = settings.headers.iter();
-    let headers =
-        headers.map(|(name, value)| (name.clone(), expansion.expand(&["headers", name], value)));
+    let headers = headers.map(|(name, value)| {
+        let value = expansion.expand(&["headers", name], value);
+        hide_header(name, &value);
+        (name.clone(), value)
+    });
     let headers = headers.collect();
     let transport = match settings.transport {
         Some(TransportSetting::StreamableHttp) => HttpTransport::Streamable,
@@ -172,18 +211,6 @@ fn program(
         env: env.into_iter().collect(),
         cwd,
         limits: settings.resource_limits(),
-        sandbox: settings.sandbox.as_ref().map(|sandbox| sandbox_of(loaded, sandbox)),
-    }
-}
-
-fn sandbox_of(
-    loaded: &LoadedSettings,
-    sandbox: &upstream::settings::SandboxSettings,
-) -> guard::process::ProcessSandbox {
-    let paths = |all: &[String]| all.iter().map(|path| loaded.path(path)).collect();
-    guard::process::ProcessSandbox {
-        read: paths(&sandbox.read),
-        write: paths(&sandbox.write),
-        required: !sandbox.optional,
+        sandbox: sandboxes::of(loaded, &settings.sandbox, |path| loaded.path(path), true),
     }
 }

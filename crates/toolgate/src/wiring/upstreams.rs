@@ -19,6 +19,7 @@ use upstream::{
 
 use super::{overlays, policy, upstream_targets};
 use crate::settings::{AllowlistSetting, LoadedSettings, SettingsError, mlx_host};
+use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
 /// together should not make it a hundred times.
@@ -92,7 +93,6 @@ pub fn host_config(
     }
     let lock_file = loaded.path(&settings.lock);
     let lock_stamp = FileStamp::of(&lock_file);
-    let policy = settings.policy.clone();
     Ok(HostConfig {
         upstreams,
         overlay_source,
@@ -102,7 +102,7 @@ pub fn host_config(
         lock_stamp,
         taken,
         defaults: settings.limits.defaults(),
-        policy: Arc::new(move |contract| policy::adjust(contract, &policy)),
+        policy: Arc::new(policy::UpstreamPolicy::new(settings)),
         spawner: guard::process::Spawner::of_this_program(),
         capabilities: json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
     })
@@ -134,21 +134,44 @@ pub fn mistakes(loaded: &LoadedSettings) -> Vec<Diagnostic> {
             });
             found.extend(problems);
         }
+        found.extend(upstream_targets::short_secrets(own).map(|(header, variable)| {
+            let message = format!(
+                "the value of `{variable}` has fewer than {MIN_SECRET_BYTES} bytes: where the server repeats it, it is not hidden"
+            );
+            loaded.warning(&format!("/upstreams/{id}/headers/{header}"), message)
+        }));
     }
     found
 }
 
 /// Starts a host, does this work once every upstream was tried, and stops the host.
 pub async fn with_host<T>(config: HostConfig, work: impl AsyncFnOnce(&Arc<Host>) -> T) -> T {
+    with_starting_host(config, async |host| {
+        host.settled().await;
+        work(host).await
+    })
+    .await
+}
+
+/// Starts a host, does this work, and stops the host.
+pub async fn with_starting_host<T>(
+    config: HostConfig,
+    work: impl AsyncFnOnce(&Arc<Host>) -> T,
+) -> T {
     let host = Host::start(config);
-    host.settled().await;
     let done = work(&host).await;
     host.stop().await;
     done
 }
 
-/// Keeps the catalogue up to date: the fixed tools and those of the host.
-pub fn keep_catalogue(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>) {
+/// Keeps the catalogue up to date: the fixed tools and those of the host. The gate counts as starting until every
+/// upstream was tried, at most so long.
+pub fn keep_catalogue(
+    gate: &Arc<Gate>,
+    host: &Arc<Host>,
+    fixed: Vec<Arc<Tool>>,
+    start_wait: Duration,
+) {
     if host.upstreams().is_empty() {
         return;
     }
@@ -156,8 +179,25 @@ pub fn keep_catalogue(gate: &Arc<Gate>, host: &Arc<Host>, fixed: Vec<Arc<Tool>>)
     let mut changes = host.changes();
     changes.mark_unchanged();
     updater.update(gate, host);
+    let starting = (!host.is_settled()).then(|| (gate.clone(), host.clone()));
+    if starting.is_some() {
+        gate.begin_starting();
+    }
     let (gate, host) = (Arc::downgrade(gate), Arc::downgrade(host));
     tokio::spawn(async move {
+        if let Some((gate, host)) = starting {
+            let served = async {
+                while changes.changed().await.is_ok() {
+                    updater.update(&gate, &host);
+                }
+            };
+            tokio::select! {
+                _ = tokio::time::timeout(start_wait, host.settled()) => {}
+                () = served => {}
+            }
+            updater.update(&gate, &host);
+            gate.end_starting();
+        }
         while changes.changed().await.is_ok() {
             tokio::time::sleep(CHANGE_DEBOUNCE).await;
             changes.mark_unchanged();
@@ -184,7 +224,8 @@ impl CatalogueUpdater {
             }
         }
         let all = self.fixed.iter().cloned().chain(tools);
-        gate.replace_catalogue(Catalogue::of(all, host.withheld()).with_away(host.unreached()));
+        let catalogue = Catalogue::of(all, host.withheld()).with_away(host.unreached());
+        gate.replace_catalogue(catalogue.with_unlisted(host.methods()));
     }
 }
 

@@ -3,6 +3,7 @@
 mod cli;
 mod hostile;
 mod jobs;
+mod long_arguments;
 mod mcp_http;
 mod mcp_stdio;
 mod policy;

@@ -109,7 +109,7 @@ async fn every_plain_name_is_served_under_the_path_that_is_listed() {
             assert!(plain.is_ascii() && !plain.contains(['"', '\\', '%']), "{disposition}");
         }
         // No name stands in the way of the job's own record.
-        let record = world.get(&format!("/v1/jobs/{job}")).await.json();
+        let record = world.job(job).await;
         assert_eq!(record["status"], "succeeded");
         assert_eq!(record["result"]["output"]["filename"], name);
         let listed = world.get(&format!("/v1/jobs/{job}/artifacts")).await.json();
@@ -302,7 +302,7 @@ async fn a_simple_call_that_leaves_an_artifact_has_a_job() {
     );
     let path = envelope["artifacts"][0]["path"].as_str().unwrap();
     assert_eq!(world.get(path).await.text(), "left behind");
-    assert_eq!(world.get(&format!("/v1/jobs/{job}")).await.json()["status"], "succeeded");
+    assert_eq!(world.job(job).await["status"], "succeeded");
     // One that leaves nothing has none.
     let envelope = world.post("/v1/tools/hello", r#"{"args":{"name":"Ada"}}"#).await.envelope();
     assert!(envelope.get("job_id").is_none() && envelope.get("artifacts").is_none());

@@ -1,8 +1,8 @@
 //! Requests that are wrong before any tool is looked at: bodies, heads, routes.
 
-use testkit::{Answer, World};
+use testkit::{Answer, World, eventually, mcp::frame};
 
-use crate::{BINARY, command, start};
+use crate::{BINARY, command, command_that_waits, start};
 
 const EXECUTE: &str = "/v1/tools/execute";
 const SIMPLE: &str = "/v1/tools/echo_json";
@@ -250,7 +250,7 @@ async fn a_client_that_sends_a_hundred_megabytes_can_still_read_the_refusal() {
         }
         refused(SIMPLE, &raw.answer().await, (413, "payload_too_large"), "payload_too_large");
     }
-    let most = crate::bad_messages::peak_bytes(world.pid());
+    let most = testkit::peak_bytes(world.pid());
     assert!(most < 100 * 1_024 * 1_024, "the server took {most} bytes");
     lives(&world).await;
 }
@@ -260,12 +260,10 @@ async fn a_client_that_stalls_in_the_body_is_answered_and_let_go() {
     let world = start("server: { body_timeout_ms: 200 }").await;
     for door in DOORS {
         for framing in ["content-length: 40", "transfer-encoding: chunked"] {
-            let mut raw = world.connect().await;
             let head = format!("POST {door} HTTP/1.1\r\nhost: 127.0.0.1\r\n{framing}\r\n\r\n");
-            raw.send(head).await.unwrap();
             let half =
                 if framing.ends_with("chunked") { "8\r\n{\"tool\":\r\n" } else { "{\"tool\":" };
-            raw.send(half).await.unwrap();
+            let mut raw = world.sent(head + half).await;
             let answer = raw.answer().await;
             refused(door, &answer, (400, "invalid_request"), "did not arrive whole");
             assert_eq!(raw.closed().await, b"");
@@ -296,6 +294,98 @@ async fn a_client_that_stalls_in_the_head_is_let_go() {
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(10), dripping).await.unwrap();
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn who_says_nothing_keeps_nobody_out() {
+    let world = start("server: { max_connections: 8, header_timeout_ms: 60000 }").await;
+    let mut silent = Vec::new();
+    // More than are accepted: those that came first make room.
+    for _ in 0..60 {
+        silent.push(world.sent("").await);
+        assert_eq!(world.get("/healthz").await.status, 200);
+    }
+    lives(&world).await;
+    // Nor does one that was answered once, and then says nothing.
+    for _ in 0..20 {
+        let mut raw = world.sent("GET /v1/tools HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+        assert_eq!(raw.answer().await.status, 200);
+        silent.push(raw);
+    }
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn a_health_check_has_a_place_when_all_are_at_work() {
+    let world = World::new(
+        BINARY,
+        "server: { max_connections: 2, header_timeout_ms: 500 }\ncontracts: [ contracts ]",
+    );
+    let go = command_that_waits(&world, "waits");
+    let world = world.started().await;
+    let call = async || world.post("/v1/tools/waits", r#"{"args":{"value":1}}"#).await.status;
+    let calls = async { tokio::join!(call(), call()) };
+    let meanwhile = async {
+        eventually("a third is refused", async || {
+            let answer = world.get("/v1/tools").await;
+            (answer.status == 429).then(|| answer.fails(429, "too_many_requests"))
+        })
+        .await;
+        assert_eq!(world.get("/healthz").await.status, 200);
+        assert_eq!(world.get("/readyz").await.status, 200);
+        std::fs::write(&go, "").unwrap();
+    };
+    let (answered, ()) = tokio::join!(calls, meanwhile);
+    assert_eq!(answered, (200, 200));
+    lives(&world).await;
+}
+
+#[tokio::test]
+async fn a_client_that_has_nothing_more_to_send_is_answered() {
+    let world =
+        World::new(BINARY, "server: { half_closed_timeout_ms: 60000 }\ncontracts: [ contracts ]");
+    let go = command_that_waits(&world, "waits");
+    let world = world.started().await;
+    for (path, body) in [
+        ("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#),
+        ("/v1/tools/waits", r#"{"args":{"value":1}}"#),
+    ] {
+        let mut raw = world.sent(frame("POST", path, &[], body)).await;
+        raw.half_close().await.unwrap();
+        if path.ends_with("waits") {
+            eventually("the call runs", async || {
+                world.get("/metrics").await.text().contains("toolgate_calls_running 1")
+            })
+            .await;
+            std::fs::write(&go, "").unwrap();
+        }
+        let answer = raw.answer().await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(raw.closed().await, b"");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_closed_its_side_is_not_waited_for_long() {
+    let world =
+        World::new(BINARY, "server: { half_closed_timeout_ms: 200 }\ncontracts: [ contracts ]");
+    command_that_waits(&world, "waits");
+    let world = world.started().await;
+    let mut raw =
+        world.sent(frame("POST", "/v1/tools/waits", &[], r#"{"args":{"value":1}}"#)).await;
+    raw.half_close().await.unwrap();
+    assert_eq!(raw.closed().await, b"");
+    eventually("the call is cancelled", async || {
+        world.journal().iter().any(|line| line["code"] == "cancelled")
+    })
+    .await;
+    // Half a body is no request that could be answered.
+    let mut raw = world
+        .sent("POST /v1/tools/waits HTTP/1.1\r\nhost: localhost\r\ncontent-length: 40\r\n\r\n{")
+        .await;
+    raw.half_close().await.unwrap();
+    raw.closed().await;
     lives(&world).await;
 }
 
@@ -370,6 +460,9 @@ async fn a_foreign_host_or_origin_is_refused_at_every_door() {
         (&[("origin", &*own_origin)], ""),
         (&[("origin", "https://ui.example")], ""),
         (&[("host", &named[7..]), ("origin", &*named)], ""),
+        (&[("origin", &*own_origin), ("origin", "http://evil.example")], "Origin"),
+        (&[("host", "[[::1]]")], "Host"),
+        (&[("host", "::1")], "Host"),
         (&[("host", "[::1]:8000")], ""),
         (&[("host", "gate.example:80")], ""),
     ] {
@@ -396,6 +489,34 @@ async fn a_foreign_host_or_origin_is_refused_at_every_door() {
                 refused(path, &answer, (403, "not_allowed"), refusal);
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn no_response_is_taken_for_another_type_than_it_has() {
+    let world = start("").await;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for (method, path, body) in [
+        ("GET", "/healthz", ""),
+        ("GET", "/readyz", ""),
+        ("GET", "/metrics", ""),
+        ("GET", "/openapi.json", ""),
+        ("GET", "/openapi.yaml", ""),
+        ("GET", "/docs", ""),
+        ("GET", "/v1/tools", ""),
+        ("GET", "/v1/tools/hello", ""),
+        ("GET", "/v1/nope", ""),
+        ("GET", JOBS, ""),
+        ("POST", SIMPLE, r#"{"args":{"message":"<script>"}}"#),
+        ("POST", SIMPLE, "{}"),
+        ("POST", EXECUTE, r#"{"tool":"echo_json","input":{"message":"<script>"}}"#),
+        ("POST", "/mcp", list),
+        ("POST", "/mcp", "<script>"),
+    ] {
+        let headers = [("accept", "application/json, text/event-stream")];
+        let body = (!body.is_empty()).then(|| body.as_bytes().to_vec());
+        let answer = world.send(method, path, &headers, body).await;
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{method} {path}");
     }
 }
 
@@ -447,6 +568,13 @@ async fn a_request_keeps_its_own_name_only_if_that_can_be_printed() {
             }
         }
     }
+    // In the journal it stands beside our own: many requests may come by one name.
+    let headers = [("x-request-id", "theirs"), ("content-type", "application/json")];
+    let body = r#"{"args":{"message":"hi"}}"#.into();
+    assert_eq!(world.send("POST", SIMPLE, &headers, Some(body)).await.status, 200);
+    let line = world.journal().pop().unwrap();
+    assert_eq!(line["client_request_id"], "theirs");
+    assert!(line["request_id"].as_str().unwrap().starts_with("req_"));
 }
 
 #[tokio::test]

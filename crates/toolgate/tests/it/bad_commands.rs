@@ -3,22 +3,13 @@
 mod operator;
 
 use serde_json::{Value, json};
-use testkit::{Answer, World, eventually};
+use testkit::{Answer, World, eventually, mcp::frame, running};
 
 use crate::{BINARY, command, command_taking, with_commands};
 
 /// Seconds that no other process on this machine sleeps for.
 fn unique_sleep(number: u32) -> String {
     format!("9{}.{number:03}", std::process::id())
-}
-
-/// The processes whose command line has these words.
-fn running(words: &str) -> Vec<String> {
-    let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
-        let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
-        Some(String::from_utf8_lossy(&line).replace('\0', " "))
-    });
-    lines.filter(|line| line.contains(words)).collect()
 }
 
 /// Nothing of the world's commands runs any more: neither scripts nor what starts them.
@@ -46,7 +37,7 @@ async fn check(world: &World, tool: &str, (status, code): (u16, &str), words: &s
     assert_eq!(result["metrics"]["error_code"], code, "{tool}: {result}");
     assert!(result.to_string().contains(words), "{tool}: no `{words}` in {result}");
     let job = result["metrics"]["job_id"].as_str().unwrap();
-    assert_eq!(world.get(&format!("/v1/jobs/{job}")).await.json()["status"], "failed");
+    assert_eq!(world.job(job).await["status"], "failed");
     let answer = simple(world, tool).await;
     let envelope = answer.envelope();
     assert_eq!((answer.status, &envelope["code"]), (status, &code.into()), "{tool}: {envelope}");
@@ -144,7 +135,7 @@ async fn a_gigabyte_of_output_takes_no_memory() {
         let summary = format!("{tool} succeeded. [limits: stderr truncated]");
         assert_eq!(result["summary"], summary);
     }
-    let most = crate::bad_messages::peak_bytes(world.pid());
+    let most = testkit::peak_bytes(world.pid());
     assert!(most < 200 * 1_024 * 1_024, "the server took {most} bytes");
 }
 
@@ -308,9 +299,7 @@ echo '{{"answer":1}}'"#,
     );
     command(&world, "steps", &script, "");
     world.run().await;
-    let accepted = world.post("/v1/jobs", r#"{"tool":"steps"}"#).await;
-    assert_eq!(accepted.status, 202);
-    let job = format!("/v1/jobs/{}", accepted.json()["job_id"].as_str().unwrap());
+    let job = format!("/v1/jobs/{}", world.submit(&json!({ "tool": "steps" })).await);
     // Watched before it goes on.
     let events = world.client.get(world.url(&format!("{job}/events"))).send().await.unwrap();
     assert_eq!(events.headers()["content-type"], "text/event-stream");
@@ -377,7 +366,7 @@ deep: { type: object, description: More., default: { a: [1, null] } }";
         let result = world.execute(&json!({ "tool": "shown", "input": given })).await.tool_result();
         let answer = &result["output"]["answer"];
         assert_eq!((&answer["arguments"], &answer["count"]), (&arrived, &0.into()));
-        let work = world.folder().join("data/work").canonicalize().unwrap();
+        let work = world.folder().join("data.work").canonicalize().unwrap();
         assert!(answer["folder"].as_str().unwrap().starts_with(work.to_str().unwrap()), "{answer}");
     }
     // More than a pipe holds, to a command that reads nothing.
@@ -428,12 +417,7 @@ async fn a_closed_connection_ends_the_command_and_is_recorded_as_cancelled() {
         [("/v1/tools/execute", r#"{"tool":"sleeper"}"#), ("/v1/tools/sleeper", r#"{"args":{}}"#)]
     {
         let before = world.journal().len();
-        let mut raw = world.connect().await;
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        raw.send(head + body).await.unwrap();
+        let raw = world.sent(frame("POST", path, &[], body)).await;
         eventually("the command runs", async || !running(&sleep).is_empty()).await;
         drop(raw);
         eventually("the command is gone", async || running(&sleep).is_empty()).await;
@@ -449,16 +433,16 @@ async fn a_closed_connection_ends_the_command_and_is_recorded_as_cancelled() {
     })
     .await;
     assert_eq!((&job["tool"], &job["error_code"]), (&"sleeper".into(), &"cancelled".into()));
-    let work = world.folder().join("data/work");
+    let work = world.folder().join("data.work");
     eventually("its folder is gone", async || std::fs::read_dir(&work).unwrap().count() == 0).await;
 }
 
 #[tokio::test]
 async fn only_plain_files_become_artifacts() {
     let mut world = World::new(BINARY, "contracts: [ ./contracts ]");
-    world.write("outside.txt", "not yours");
+    world.write("theirs/outside.txt", "not yours");
     let script = format!(
-        "outside={}/outside.txt
+        "outside={}/theirs/outside.txt
 printf kept > report.txt
 printf '' > empty
 ln -s $outside link.txt
@@ -505,8 +489,8 @@ echo '{{\"answer\":1}}'",
     let mut kept: Vec<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
     kept.sort();
     assert_eq!(kept, ["empty", "report.txt"]);
-    assert_eq!(std::fs::read_dir(world.folder().join("data/work")).unwrap().count(), 0);
-    let outside = world.read("outside.txt");
+    assert_eq!(std::fs::read_dir(world.folder().join("data.work")).unwrap().count(), 0);
+    let outside = world.read("theirs/outside.txt");
     assert_eq!(outside, "not yours");
 }
 

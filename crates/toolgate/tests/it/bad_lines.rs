@@ -8,9 +8,9 @@ use std::{
 
 use serde_json::{Value, json};
 use testkit::{
-    World, eventually,
+    World, anonymous_bytes, eventually,
     mcp::{Piped, cancelled, meta, request, with_tasks},
-    until,
+    peak_bytes, resident_bytes, until,
 };
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     bad_messages::{
         NO_JSON, NO_MESSAGE, asleep, gone, is_alive, long_cases,
         parameters::{damage, good_messages, numbers},
-        peak_bytes, resident_bytes, sleeper,
+        with_sleeper,
     },
     command,
 };
@@ -27,13 +27,6 @@ const MEGABYTE: u64 = 1_024 * 1_024;
 
 fn world() -> World {
     World::new(BINARY, "")
-}
-
-/// A folder with the tool `sleeper`.
-fn with_sleeper(settings: &str) -> World {
-    let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
-    sleeper(&world);
-    world
 }
 
 /// A request of the modern protocol version.
@@ -216,8 +209,8 @@ fn a_line_of_seventeen_megabytes_is_refused_and_not_kept() {
         assert!(answer["error"]["message"].as_str().unwrap().contains(words), "{answer}");
         lives(&mut server);
     }
-    let taken = resident_bytes(server.pid());
-    assert!(taken < 60 * MEGABYTE, "the server took {taken} bytes");
+    let taken = anonymous_bytes(server.pid());
+    assert!(taken < 30 * MEGABYTE, "the server took {taken} bytes");
     // One that never ends is forgotten with the rest.
     server.send(&text);
     assert_eq!(code(&server.heard()), -32600);

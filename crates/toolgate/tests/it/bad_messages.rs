@@ -9,13 +9,12 @@ mod streams;
 use serde_json::{Value, json};
 use testkit::{
     Answer, Raw, World, eventually,
-    mcp::{Legacy, Modern, frame, meta, request},
+    mcp::{ACCEPT, JSON, Legacy, Modern, frame, meta, request},
+    peak_bytes,
 };
 
 use crate::{command, start};
 
-const JSON: (&str, &str) = ("content-type", "application/json");
-const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 const MODERN: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
 
 /// Posts these bytes to `/mcp`.
@@ -26,10 +25,8 @@ async fn post(world: &World, headers: &[(&str, &str)], body: impl Into<Vec<u8>>)
 
 /// The same on a connection of its own, whose answer nobody waits for yet.
 async fn post_by_hand(world: &World, headers: &[(&str, &str)], body: &Value) -> Raw {
-    let mut raw = world.connect().await;
     let headers = [&[JSON, ACCEPT], headers].concat();
-    raw.send(frame("POST", "/mcp", &headers, &body.to_string())).await.unwrap();
-    raw
+    world.sent(frame("POST", "/mcp", &headers, &body.to_string())).await
 }
 
 /// The answer is an error of JSON-RPC with this status and code, and says the words.
@@ -60,32 +57,20 @@ async fn lives(world: &World) {
     assert_eq!(legacy["structuredContent"]["greeting"], "Hello, Ada!");
 }
 
-/// The memory that a process takes now, in bytes.
-pub fn resident_bytes(process: u32) -> u64 {
-    memory(process, "VmRSS:")
-}
-
-/// The most memory that a process ever took, in bytes.
-pub fn peak_bytes(process: u32) -> u64 {
-    memory(process, "VmHWM:")
-}
-
-fn memory(process: u32, field: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1_024
-}
-
-/// Writes the tool `sleeper`, which writes down its process and sleeps.
-pub fn sleeper(world: &World) {
-    let file = world.folder().join("process").display().to_string();
+/// A folder with the tool `sleeper`, which writes down its process and sleeps; and no server yet.
+pub fn with_sleeper(settings: &str) -> World {
+    let world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
+    // Beside the settings a command makes no new file.
+    std::fs::create_dir(world.folder().join("state")).unwrap();
+    let file = world.folder().join("state/process").display().to_string();
     let script = format!("cat > /dev/null; echo $$ > {file}.new; mv {file}.new {file}; ");
-    command(world, "sleeper", &(script + "exec sleep 600"), "");
+    command(&world, "sleeper", &(script + "exec sleep 600"), "");
+    world
 }
 
 /// The process of the sleeper, once it sleeps.
 pub async fn asleep(world: &World) -> String {
-    let file = world.folder().join("process");
+    let file = world.folder().join("state/process");
     let process = eventually("the tool runs", async || {
         let text = std::fs::read_to_string(&file).ok()?;
         is_alive(text.trim()).then(|| text.trim().to_owned())
@@ -111,13 +96,6 @@ pub fn is_alive(process: &str) -> bool {
 /// Waits until the process is no more.
 pub async fn gone(process: &str) {
     eventually("the tool is gone", async || !is_alive(process)).await;
-}
-
-/// A server with the tool `sleeper`.
-async fn with_sleeper(settings: &str) -> World {
-    let world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
-    sleeper(&world);
-    world.started().await
 }
 
 /// A call of the sleeper, for each protocol version.

@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use testkit::{
     Raw, World, eventually,
     mcp::{Legacy, Modern, cancelled, extended, request},
+    resident_bytes,
 };
-
-use crate::bad_messages::resident_bytes;
 
 /// The program with tools that ask.
 const FIXTURE: &str = env!("CARGO_BIN_EXE_conformance-fixture");

@@ -3,15 +3,11 @@
 use serde_json::json;
 use testkit::{World, eventually};
 
-const WAIT: &str =
-    "cat > /dev/null; while [ ! -e \"$DONE\" ]; do sleep 0.02; done; echo '{\"answer\":1}'";
-
 #[tokio::test]
 async fn one_call_too_many_is_answered_with_429() {
     let settings = "contracts: [ ./contracts ]\nserver: { max_concurrency: 1 }\n";
     let mut world = World::new(crate::BINARY, settings);
-    let done = world.folder().join("done");
-    crate::command(&world, "blocking.tool", WAIT, &format!("env: [ \"DONE={}\" ]", done.display()));
+    let done = crate::command_that_waits(&world, "blocking.tool");
     world.run().await;
     let first = world.client.post(world.url("/v1/tools/execute"));
     let first = tokio::spawn(first.body(r#"{"tool":"blocking.tool"}"#).send());
@@ -30,14 +26,8 @@ async fn one_call_too_many_is_answered_with_429() {
     let simple = world.post("/v1/tools/hello", r#"{"args":{"name":"x"}}"#).await;
     simple.fails(429, "too_many_requests");
     // A job waits for its turn instead.
-    let job = world.post("/v1/jobs", r#"{"tool":"hello","input":{"name":"x"}}"#).await;
-    assert_eq!(job.status, 202);
+    let job = world.submit(&json!({ "tool": "hello", "input": { "name": "x" } })).await;
     std::fs::write(done, "").unwrap();
     assert_eq!(first.await.unwrap().unwrap().status().as_u16(), 200);
-    let id = job.json()["job_id"].as_str().unwrap().to_owned();
-    eventually("the job has had its turn", async || {
-        let job = world.get(&format!("/v1/jobs/{id}")).await.json();
-        job["status"] == "succeeded"
-    })
-    .await;
+    world.until_job_is(&job, "succeeded").await;
 }

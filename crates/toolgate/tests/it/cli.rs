@@ -116,6 +116,9 @@ fn every_default_that_init_shows_is_the_default() {
         assert!(!with["llm"][key].is_null(), "{key} is shown");
         with["llm"][key] = without["llm"][key].take();
     }
+    // Where calls work is shown as it usually is.
+    let work_dir = with.as_object_mut().unwrap().remove("work_dir");
+    assert_eq!(work_dir, Some(json!("./data.work")));
     // Traces are kept where somebody says so.
     assert!(!with["ask"]["trace_dir"].is_null(), "trace_dir is shown");
     with["ask"]["trace_dir"] = without["ask"]["trace_dir"].take();

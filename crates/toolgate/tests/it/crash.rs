@@ -82,6 +82,6 @@ async fn whole_or_not_at_all(world: &testkit::World) {
         }
     }
     assert!(listed > 0);
-    let work = std::fs::read_dir(world.folder().join("data/work")).unwrap().count();
+    let work = std::fs::read_dir(world.folder().join("data.work")).unwrap().count();
     assert_eq!(work, 0, "folders of calls that are over");
 }

@@ -1,53 +1,11 @@
 //! Data folders that cannot be used, that another server uses, or that are full.
 
-use std::{
-    collections::BTreeSet,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, io::Write, path::PathBuf};
 
 use serde_json::{Value, json};
-use testkit::{Answer, World, eventually};
+use testkit::{Answer, TmpfsMount, World, eventually};
 
-use crate::{BINARY, command};
-
-// Mounting is the only way to a full or a read-only disk that root, too, is held to.
-#[allow(clippy::disallowed_types)]
-type Command = std::process::Command;
-
-/// A file system of its own under the world, gone when dropped.
-pub struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// Nothing where this user may not mount; the test then says so and ends.
-    pub fn new(path: &Path, options: &str) -> Option<Self> {
-        std::fs::create_dir_all(path).unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "toolgate-test"]).arg(path);
-        if mount.output().is_ok_and(|output| output.status.success()) {
-            return Some(Self(path.to_owned()));
-        }
-        // Straight to stderr: what a test prints is shown only where it fails.
-        let thread = std::thread::current();
-        let name = thread.name().unwrap_or_default();
-        let _ = writeln!(std::io::stderr(), "{name} skipped: mounting is not permitted here");
-        None
-    }
-
-    /// Mounts it again with other options.
-    pub fn again(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let done = Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap();
-        assert!(done.success());
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Lazily: the server may still run.
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
+use crate::{BINARY, command_that_waits};
 
 /// The server must not start, and say why.
 fn refuses_to_start(world: &World, words: &[&str]) {
@@ -94,8 +52,8 @@ async fn what_others_keep_is_neither_taken_nor_removed() {
         world.write(&format!("data/{path}"), "theirs");
     }
     let left = [
-        "data/work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3",
-        "data/work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3-kept",
+        "data.work/job_01HZX3W8E5V6T7R8Q9P0N1M2K3",
+        "data/artifacts/job_01HZX3W8E5V6T7R8Q9P0N1M2K3-kept",
     ];
     for path in left {
         world.write(&format!("{path}/out.txt"), "ours");
@@ -109,7 +67,7 @@ async fn what_others_keep_is_neither_taken_nor_removed() {
 fn a_read_only_data_folder_is_told() {
     let world = World::new(BINARY, "");
     let path = world.folder().join("data");
-    let Some(_mount) = SmallDisk::new(&path, "ro") else { return };
+    let Some(_mount) = TmpfsMount::at(&path, "ro") else { return };
     let folder = format!("the data folder `{}` cannot be written", path.display());
     refuses_to_start(&world, &[&folder, "Read-only file system"]);
 }
@@ -141,22 +99,73 @@ async fn a_second_server_on_the_same_folder_is_refused() {
     assert_eq!(world.get("/readyz").await.status, 200);
 }
 
+#[tokio::test]
+async fn artifacts_outlive_a_database_that_is_gone() {
+    let mut world = World::start(BINARY, "").await;
+    let input = json!({ "filename": "note.txt", "text": "kept" });
+    let body = json!({ "tool": "write_text_artifact", "input": input });
+    let job = world.execute(&body).await.tool_result()["metrics"]["job_id"].clone();
+    assert_eq!(world.stop().await, 0);
+    let note = format!("data/artifacts/{}/note.txt", job.as_str().unwrap());
+    let database = world.folder().join("data/toolgate.db");
+    let backup = world.folder().join("backup.db");
+    std::fs::rename(&database, &backup).unwrap();
+    for is_empty in [false, true] {
+        if is_empty {
+            std::fs::write(&database, "").unwrap();
+        }
+        refuses_to_start(&world, &["`toolgate.db` is missing or empty", "put the database back"]);
+        assert_eq!(world.read(&note), "kept");
+    }
+    // Also the other commands make no new one.
+    world.cli("call hello name=Ada").exits(2).stderr_has("`toolgate.db` is missing or empty");
+    std::fs::rename(&backup, &database).unwrap();
+    world.run().await;
+    assert_eq!(world.job(job.as_str().unwrap()).await["status"], "succeeded");
+    assert_eq!(world.read(&note), "kept");
+}
+
+#[tokio::test]
+async fn a_device_or_a_pipe_is_written_to_and_never_rotated() {
+    use std::os::unix::fs::FileTypeExt;
+    let settings = "journal: { path: ./journal, max_bytes: 4096, max_files: 2 }";
+    // A null device of our own: the machine's must not be at stake.
+    for (kind, made) in [("device", "mknod journal c 1 3"), ("pipe", "mkfifo journal")] {
+        let mut world = World::new(BINARY, settings);
+        #[allow(clippy::disallowed_types)] // A program of the machine.
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", made]).current_dir(world.folder());
+        if !shell.status().unwrap().success() {
+            // Only root makes devices.
+            continue;
+        }
+        world.run().await;
+        for _ in 0..40 {
+            let echo = world.post("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#).await;
+            assert_eq!(echo.status, 200);
+        }
+        let found = std::fs::symlink_metadata(world.folder().join("journal")).unwrap().file_type();
+        assert!(found.is_char_device() || found.is_fifo(), "{kind}: {found:?}");
+        assert!(!world.has("journal.1"), "{kind}");
+    }
+}
+
 /// A server on a disk of two megabytes, and the way to fill it.
 struct Small {
     // Dropped in this order: the mount must be gone before the folder can go.
-    mount: SmallDisk,
+    mount: TmpfsMount,
     world: World,
 }
 
 impl Small {
     fn new(settings: &str) -> Option<Self> {
         let world = World::new(BINARY, settings);
-        let mount = SmallDisk::new(&world.folder().join("data"), "size=2m")?;
+        let mount = TmpfsMount::at(&world.folder().join("data"), "size=2m")?;
         Some(Self { mount, world })
     }
 
     fn filler(&self) -> PathBuf {
-        self.mount.0.join("filler")
+        self.mount.path().join("filler")
     }
 
     /// Takes every byte that is left.
@@ -183,7 +192,7 @@ impl Small {
     }
 
     fn count(&self, folder: &str) -> usize {
-        std::fs::read_dir(self.mount.0.join(folder)).unwrap().count()
+        std::fs::read_dir(self.mount.path().join(folder)).unwrap().count()
     }
 }
 
@@ -232,7 +241,6 @@ async fn a_full_disk_loses_nothing_and_works_again_when_there_is_room() {
     says_that_it_is_full(&ready.text());
     assert_eq!(small.world.get("/healthz").await.status, 200);
     // What needs no disk is answered, and what was kept can be read.
-    // What is left of the journal's last page takes a few lines.
     for _ in 0..40 {
         let echo = small.world.post("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#).await;
         assert_eq!(echo.status, 200);
@@ -240,8 +248,8 @@ async fn a_full_disk_loses_nothing_and_works_again_when_there_is_room() {
     for (job, text) in &kept {
         small.has(job, text).await;
     }
-    let lost = metric(&small.world.get("/metrics").await.text(), failures);
-    assert!(lost >= 1, "{lost} lines of the journal were lost");
+    // The journal has disk space of its own.
+    assert_eq!(metric(&small.world.get("/metrics").await.text(), failures), 0);
 
     small.free();
     assert_eq!(small.world.get("/readyz").await.status, 200);
@@ -251,9 +259,9 @@ async fn a_full_disk_loses_nothing_and_works_again_when_there_is_room() {
         kept.push((result["metrics"]["job_id"].as_str().unwrap().to_owned(), text));
     }
     let after = metric(&small.world.get("/metrics").await.text(), failures);
-    assert_eq!(after, lost);
+    assert_eq!(after, 0);
     // Every line of the journal but the one that was cut short can be read.
-    let journal = std::fs::read_to_string(small.mount.0.join("journal.jsonl")).unwrap();
+    let journal = std::fs::read_to_string(small.mount.path().join("journal.jsonl")).unwrap();
     let torn = journal.lines().filter(|line| serde_json::from_str::<Value>(line).is_err()).count();
     assert!(torn <= 1 && journal.ends_with("}\n"), "{journal}");
 
@@ -263,7 +271,7 @@ async fn a_full_disk_loses_nothing_and_works_again_when_there_is_room() {
         small.has(job, text).await;
     }
     assert_eq!(small.count("artifacts"), kept.len());
-    assert_eq!(small.count("work"), 0);
+    assert_eq!(small.count("../data.work"), 0);
     let listed = small.world.get("/v1/jobs?status=succeeded").await.json();
     assert_eq!(listed["jobs"].as_array().unwrap().len(), kept.len());
     assert!(!small.world.stderr().contains("panicked"), "{}", small.world.stderr());
@@ -273,20 +281,14 @@ async fn a_full_disk_loses_nothing_and_works_again_when_there_is_room() {
 async fn jobs_that_were_accepted_before_the_disk_was_full_are_not_lost() {
     let settings = "contracts: [ ./contracts ]\njobs: { max_running: 1 }";
     let Some(mut small) = Small::new(settings) else { return };
-    let go = small.world.folder().join("go");
-    let script =
-        format!("while [ ! -e {} ]; do sleep 0.02; done; echo '{{\"answer\":1}}'", go.display());
-    command(&small.world, "waits", &script, "");
+    let go = command_that_waits(&small.world, "waits");
     small.world.run().await;
     let mut jobs = Vec::new();
-    for body in [r#"{"tool":"waits"}"#, r#"{"tool":"hello","input":{"name":"Ada"}}"#] {
-        let accepted = small.world.post("/v1/jobs", body).await;
-        assert_eq!(accepted.status, 202);
-        jobs.push(format!("/v1/jobs/{}", accepted.json()["job_id"].as_str().unwrap()));
+    for body in [json!({ "tool": "waits" }), json!({ "tool": "hello", "input": { "name": "Ada" } })]
+    {
+        jobs.push(small.world.submit(&body).await);
     }
-    let state =
-        async |job: &str| small.world.get(job).await.json()["status"].as_str().unwrap().to_owned();
-    eventually("the first one runs", async || state(&jobs[0]).await == "running").await;
+    small.world.until_job_is(&jobs[0], "running").await;
     small.fill();
     std::fs::write(&go, "").unwrap();
     eventually("the server sees that the disk is full", async || {
@@ -294,9 +296,10 @@ async fn jobs_that_were_accepted_before_the_disk_was_full_are_not_lost() {
     })
     .await;
     small.free();
-    eventually("the one that waited has run", async || state(&jobs[1]).await == "succeeded").await;
+    small.world.until_job_is(&jobs[1], "succeeded").await;
     // Whether the first one ended well could not be written down; that it ended must be.
-    eventually("the first one is over", async || state(&jobs[0]).await != "running").await;
+    let is_over = async || small.world.job(&jobs[0]).await["status"] != "running";
+    eventually("the first one is over", is_over).await;
 }
 
 #[tokio::test]
@@ -329,7 +332,7 @@ async fn what_was_acknowledged_on_a_full_disk_survives_a_kill() {
     let mut found = BTreeSet::new();
     for job in listed["jobs"].as_array().unwrap() {
         let id = job["id"].as_str().unwrap().to_owned();
-        let job = small.world.get(&format!("/v1/jobs/{id}")).await.json();
+        let job = small.world.job(&id).await;
         found.insert((id, job["result"]["output"]["message"].as_str().unwrap().to_owned()));
     }
     assert_eq!(found, acknowledged);
@@ -349,7 +352,7 @@ async fn a_full_disk_is_no_consent() {
         assert_eq!(result["metrics"]["error_code"], "unavailable", "{result}");
         says_that_it_is_full(result["stderr"].as_str().unwrap());
     }
-    assert_eq!((small.count("artifacts"), small.count("work")), (0, 0));
+    assert_eq!((small.count("artifacts"), small.count("../data.work")), (0, 0));
     small.world.cli(&["approvals", "approve", &id]).exits(2);
     small.free();
     // What could not be used up then is used now, once.
@@ -365,4 +368,30 @@ async fn a_disk_that_is_full_at_the_start_is_told() {
     small.fill();
     refuses_to_start(&small.world, &["the data folder `", "No space left on device"]);
     small.free();
+}
+
+#[tokio::test]
+async fn what_cannot_be_recorded_does_not_happen() {
+    let world = World::start(BINARY, "journal: { path: /dev/full }").await;
+    for (path, body) in [
+        ("/v1/tools/write_file", r#"{"args":{"path":"a.txt","content":"x"}}"#),
+        ("/v1/tools/execute", r#"{"tool":"write_file","input":{"path":"a.txt","content":"x"}}"#),
+    ] {
+        let answer = world.post(path, body).await;
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        assert!(answer.text().contains("the journal cannot be written"), "{}", answer.text());
+    }
+    assert!(!world.folder().join("data/files/a.txt").exists());
+    // What changes nothing is answered, and counted.
+    let echo = world.post("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#).await;
+    assert_eq!(echo.status, 200);
+    let ready = world.get("/readyz").await;
+    assert_eq!(ready.status, 503);
+    assert!(ready.text().contains("the journal cannot be written"), "{}", ready.text());
+    let metrics = world.get("/metrics").await.text();
+    assert_eq!(metric(&metrics, "toolgate_journal_writable"), 0);
+    assert!(metric(&metrics, "toolgate_journal_failures_total") >= 1);
+    // The device is what it was.
+    let device = std::fs::metadata("/dev/full").unwrap();
+    assert!(std::os::unix::fs::FileTypeExt::is_char_device(&device.file_type()));
 }

@@ -3,7 +3,7 @@
 mod data;
 
 use serde_json::{Value, json};
-use testkit::{Reply, Upstream, World};
+use testkit::{Reply, Upstream, World, free_port};
 
 use crate::BINARY;
 
@@ -115,12 +115,10 @@ fn the_search_service_is_asked() {
     check(&world, "search", "ok", "answers");
     upstream.say(Reply::new(403, "text/html", ""));
     check(&world, "search", "problem", "`search.formats`");
-    let closed = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap()
-    };
-    let settings =
-        format!("tools:\n  search: {{ provider: searxng, base_url: \"http://{closed}\" }}\n");
+    let closed = free_port();
+    let settings = format!(
+        "tools:\n  search: {{ provider: searxng, base_url: \"http://127.0.0.1:{closed}\" }}\n"
+    );
     check(&World::new(BINARY, &settings), "search", "problem", "cannot be reached");
     // Who does not serve the tool is not troubled with it.
     let world = World::new(BINARY, "tools: { enable: [ autosage ] }\n");

@@ -1,12 +1,16 @@
 //! The same call through every door has the same output and the same code.
 
 use serde_json::{Value, json};
-use testkit::mcp::{Legacy, Modern, Piped, with_tasks};
+use testkit::{
+    World,
+    mcp::{Legacy, Modern, Piped, with_tasks},
+    texts,
+};
 
 /// Code and output of a call through a door.
 type Seen = (String, Value);
 
-async fn simple(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+async fn simple(world: &World, tool: &str, input: &Value) -> Seen {
     let body = json!({ "args": input }).to_string();
     let answer = world.post(&format!("/v1/tools/{tool}"), &body).await;
     let json = answer.json();
@@ -23,11 +27,11 @@ fn tool_result(result: &Value) -> Seen {
     }
 }
 
-async fn execute(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+async fn execute(world: &World, tool: &str, input: &Value) -> Seen {
     tool_result(&world.execute(&json!({ "tool": tool, "input": input })).await.json())
 }
 
-async fn job(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+async fn job(world: &World, tool: &str, input: &Value) -> Seen {
     let body = json!({ "tool": tool, "input": input, "mode": "sync", "wait_ms": 10_000 });
     let answer = world.post("/v1/jobs", &body).await.json();
     if answer["job"]["result"].is_object() {
@@ -37,7 +41,7 @@ async fn job(world: &testkit::World, tool: &str, input: &Value) -> Seen {
     }
 }
 
-fn cli(world: &testkit::World, tool: &str, input: &Value) -> Seen {
+fn cli(world: &World, tool: &str, input: &Value) -> Seen {
     let words: Vec<String> =
         input.as_object().unwrap().iter().map(|(name, value)| format!("{name}:={value}")).collect();
     let mut arguments = vec!["call", tool, "--json"];
@@ -68,8 +72,39 @@ fn mcp_result(answer: &Value) -> Seen {
     }
 }
 
-fn piped(stdio: &mut Piped, tool: &str, input: &Value) -> Seen {
-    mcp_result(&stdio.ask(1, "tools/call", &json!({ "name": tool, "arguments": input })))
+/// Clients of every door that is called and answers at once.
+struct DoorClients<'a> {
+    world: &'a World,
+    legacy: Legacy<'a>,
+    stdio: Piped,
+}
+
+impl<'a> DoorClients<'a> {
+    async fn open(world: &'a World) -> Self {
+        let legacy = Legacy::open(world).await;
+        let mut stdio = Piped::start(world, &[]);
+        stdio.initialize(&json!({}));
+        Self { world, legacy, stdio }
+    }
+
+    /// What a call comes to at each of them.
+    async fn call(&mut self, tool: &str, input: &Value) -> [(&'static str, Seen); 7] {
+        let world = self.world;
+        let params = json!({ "name": tool, "arguments": input });
+        let modern = Modern::new(world).ask("tools/call", params.clone()).await;
+        let knows_tasks = Modern::new(world).able(with_tasks());
+        let knows_tasks = knows_tasks.ask("tools/call", params.clone()).await;
+        let legacy = self.legacy.ask("tools/call", &params).await;
+        [
+            ("simple", simple(world, tool, input).await),
+            ("execute", execute(world, tool, input).await),
+            ("cli", cli(world, tool, input)),
+            ("mcp modern", mcp_result(&modern)),
+            ("mcp modern with tasks", mcp_result(&knows_tasks)),
+            ("mcp legacy", mcp_result(&legacy)),
+            ("mcp stdio", mcp_result(&self.stdio.ask(1, "tools/call", &params))),
+        ]
+    }
 }
 
 /// Values of every kind, from a fixed seed, so that a failure can be repeated.
@@ -98,11 +133,7 @@ fn values(count: usize) -> Vec<Value> {
 #[tokio::test]
 async fn doors_agree() {
     let world = crate::start("").await;
-    let modern = Modern::new(&world);
-    let knows_tasks = Modern::new(&world).able(with_tasks());
-    let legacy = Legacy::open(&world).await;
-    let mut stdio = Piped::start(&world, &[]);
-    stdio.initialize(&json!({}));
+    let mut doors = DoorClients::open(&world).await;
     let values = values(217);
     let mut value = values.iter().cycle();
     let mut any = || value.next().unwrap().clone();
@@ -121,18 +152,10 @@ async fn doors_agree() {
     let mut count = 0;
     for (tool, input) in calls {
         count += 1;
-        let expected = execute(&world, tool, &input).await;
-        assert_eq!(simple(&world, tool, &input).await, expected, "simple: {tool} {input}");
-        assert_eq!(job(&world, tool, &input).await, expected, "job: {tool} {input}");
-        assert_eq!(cli(&world, tool, &input), expected, "cli: {tool} {input}");
-        let params = json!({ "name": tool, "arguments": input });
-        let seen = mcp_result(&modern.ask("tools/call", params.clone()).await);
-        assert_eq!(seen, expected, "mcp modern: {tool} {input}");
-        let seen = mcp_result(&knows_tasks.ask("tools/call", params.clone()).await);
-        assert_eq!(seen, expected, "mcp modern with tasks: {tool} {input}");
-        let seen = mcp_result(&legacy.ask("tools/call", &params).await);
-        assert_eq!(seen, expected, "mcp legacy: {tool} {input}");
-        assert_eq!(piped(&mut stdio, tool, &input), expected, "mcp stdio: {tool} {input}");
+        let expected = job(&world, tool, &input).await;
+        for (door, seen) in doors.call(tool, &input).await {
+            assert_eq!(seen, expected, "{door}: {tool} {input}");
+        }
     }
     assert_eq!(count, 200);
 }
@@ -140,37 +163,26 @@ async fn doors_agree() {
 #[tokio::test]
 async fn doors_agree_on_what_a_person_must_approve() {
     let world = crate::start("policy: { approval: [ { tool: hello, require: always } ] }\n").await;
-    let legacy = Legacy::open(&world).await;
-    let mut stdio = Piped::start(&world, &[]);
-    stdio.initialize(&json!({}));
-    let mut through_every_door = async |input: &Value| {
-        let params = json!({ "name": "hello", "arguments": input });
-        let modern = Modern::new(&world).able(with_tasks());
-        [
-            simple(&world, "hello", input).await,
-            execute(&world, "hello", input).await,
-            cli(&world, "hello", input),
-            mcp_result(&Modern::new(&world).ask("tools/call", params.clone()).await),
-            mcp_result(&modern.ask("tools/call", params.clone()).await),
-            mcp_result(&legacy.ask("tools/call", &params).await),
-            piped(&mut stdio, "hello", input),
-        ]
+    let mut doors = DoorClients::open(&world).await;
+    let mut all_say = async |input: &Value, code: &str| {
+        for (door, seen) in doors.call("hello", input).await {
+            assert_eq!(seen, (code.into(), Value::Null), "{door}");
+        }
     };
-    let all = |code: &str| -> [Seen; 7] { std::array::from_fn(|_| (code.into(), Value::Null)) };
     // What does not fit is refused before anybody is asked.
-    assert_eq!(through_every_door(&json!({ "name": 1 })).await, all("invalid_input"));
+    all_say(&json!({ "name": 1 }), "invalid_input").await;
     let input = json!({ "name": "Ada" });
-    assert_eq!(through_every_door(&input).await, all("approval_required"));
+    all_say(&input, "approval_required").await;
     // One request for each caller, however many doors it came by.
     let listed = world.cli("approvals --json").json();
     let waiting = listed["approvals"].as_array().unwrap();
-    let mut callers: Vec<_> = waiting.iter().map(|one| one["caller"].as_str().unwrap()).collect();
-    callers.sort_unstable();
+    let mut callers = texts(&listed["approvals"], "caller");
+    callers.sort();
     assert_eq!(callers, ["cli", "local", "stdio"]);
     for one in waiting {
         world.cli(&["approvals", "refuse", one["id"].as_str().unwrap()]).exits(0);
     }
-    assert_eq!(through_every_door(&input).await, all("not_allowed"));
+    all_say(&input, "not_allowed").await;
     // A job asks for itself, and its answer is the same in the end.
     let body = json!({ "tool": "hello", "input": input, "mode": "sync", "wait_ms": 10_000 });
     let (client, url) = (world.client.clone(), world.url("/v1/jobs"));
@@ -190,7 +202,7 @@ async fn doors_agree_on_what_a_person_must_approve() {
 #[tokio::test]
 async fn tokens_are_asked_for_and_name_the_caller() {
     let settings = "server: { tokens: [ { name: ada, token_env: ADA_TOKEN } ] }\n";
-    let world = testkit::World::new(crate::BINARY, settings)
+    let world = World::new(crate::BINARY, settings)
         .with_env("ADA_TOKEN", "a-long-enough-secret")
         .started()
         .await;

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Answer, Authority, Hostile, World};
+use testkit::{Answer, Authority, Hostile, World, forget_peak, peak_bytes, resident_bytes};
 
 const CASES: &str = include_str!("../cases/fetch_security.json");
 
@@ -59,13 +59,6 @@ fn judge(case: &Value, answer: &Answer) {
     }
 }
 
-/// How much memory the server has, in KiB: now, or at most since the last time it was asked so.
-pub fn memory(world: &World, line: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", world.pid())).unwrap();
-    let line = status.lines().find_map(|one| one.strip_prefix(line)).unwrap();
-    line.trim_matches(|one: char| !one.is_ascii_digit()).parse().unwrap()
-}
-
 pub fn settings(server: &Hostile, more_ports: &[u16], more: &str) -> String {
     let mut hosts = format!("\"127.0.0.1:{}\"", server.port);
     for port in more_ports {
@@ -88,8 +81,8 @@ async fn what_a_server_can_do() {
             "/tls_plain" => format!("https://127.0.0.1:{}/ok", server.port),
             path => server.url(path),
         };
-        std::fs::write(format!("/proc/{}/clear_refs", world.pid()), "5").unwrap();
-        let (before, started) = (memory(&world, "VmRSS:"), Instant::now());
+        forget_peak(world.pid());
+        let (before, started) = (resident_bytes(world.pid()), Instant::now());
         let answer = fetch(&world, &url).await;
         let mut case = case;
         if case["id"] == "charset-30" {
@@ -98,7 +91,7 @@ async fn what_a_server_can_do() {
         }
         judge(&case, &answer);
         assert!(started.elapsed() < Duration::from_secs(10), "{}", case["id"]);
-        let growth = memory(&world, "VmHWM:").saturating_sub(before) / 1_024;
+        let growth = peak_bytes(world.pid()).saturating_sub(before) >> 20;
         let allowed = case["max_rss_growth_mb"].as_u64().unwrap_or(64);
         assert!(growth <= allowed, "{}: {growth} MiB more", case["id"]);
     }

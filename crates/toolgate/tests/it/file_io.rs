@@ -4,9 +4,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use testkit::World;
+use testkit::{TmpfsMount, World};
 
-use crate::{disk::SmallDisk, start};
+use crate::start;
 
 /// A world with an agent's folder, and something outside it that is nobody's business.
 struct Adam {
@@ -171,7 +171,7 @@ async fn d17_what_cannot_be_written_stays_as_it_was() {
 #[tokio::test]
 async fn d17_a_full_disk_and_a_read_only_one_are_told() {
     let adam = Adam::new("").await;
-    let Some(small) = SmallDisk::new(&adam.file("small"), "size=256k") else { return };
+    let Some(small) = TmpfsMount::at(&adam.file("small"), "size=256k") else { return };
     adam.succeeds(write("small/notes.txt", "old")).await;
     let large = "x".repeat(400_000);
     for path in ["small/notes.txt", "small/new.txt"] {
@@ -183,7 +183,7 @@ async fn d17_a_full_disk_and_a_read_only_one_are_told() {
     assert_eq!(std::fs::read_dir(adam.file("small")).unwrap().count(), 1);
     adam.succeeds(write("small/notes.txt", "new")).await;
 
-    small.again("ro");
+    small.remount("ro");
     for path in ["small/notes.txt", "small/new.txt", "small/a/b.txt"] {
         adam.fails(write(path, "x"), 500, "write_failed", "Failed to write file").await;
     }

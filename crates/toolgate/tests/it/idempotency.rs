@@ -8,6 +8,8 @@ printf '{\"answer\":%s}' \"$(wc -l < \"$COUNTER\")\"";
 async fn world(pause: &str) -> testkit::World {
     let world = testkit::World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
     let counter = world.folder().join("counter");
+    // Beside the settings a command makes no new file.
+    world.write("counter", "");
     let env = format!("env: [ \"COUNTER={}\", \"PAUSE={pause}\" ]", counter.display());
     crate::command(&world, "count", SCRIPT, &env);
     world.started().await

@@ -1,7 +1,7 @@
 //! Jobs: accepted, watched, cancelled, listed, and there again after a restart.
 
-use serde_json::{Value, json};
-use testkit::{World, eventually};
+use serde_json::json;
+use testkit::{World, eventually, running, texts};
 
 const SLEEP: &str = "cat > /dev/null; sleep 1000";
 const ANSWER: &str = "cat > /dev/null; echo '{\"answer\":1}'";
@@ -46,10 +46,10 @@ async fn a_running_job_is_cancelled_with_all_its_processes() {
     let world = crate::with_commands("", &[("sleeper", script)]).await;
     let id = world.submit(&json!({ "tool": "sleeper" })).await;
     world.until_job_is(&id, "running").await;
-    eventually("it sleeps", async || sleepers("72513") == 2).await;
+    eventually("it sleeps", async || running("sleep 72513").len() == 2).await;
     let answer = world.delete(&format!("/v1/jobs/{id}")).await;
     assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("cancelled")));
-    eventually("nothing sleeps", async || sleepers("72513") == 0).await;
+    eventually("nothing sleeps", async || running("sleep 72513").is_empty()).await;
     // Once more is fine; a job that ended otherwise cannot be cancelled.
     assert_eq!(world.delete(&format!("/v1/jobs/{id}")).await.status, 200);
     let done = world.submit(&json!({ "tool": "hello", "input": { "name": "x" } })).await;
@@ -117,14 +117,10 @@ async fn jobs_are_listed_in_pages_newest_first() {
     world.execute(&json!({ "tool": "hello", "input": {} })).await;
     ids.reverse();
     let page = world.get("/v1/jobs?tool=echo_json&limit=3").await.json();
-    let listed = |page: &Value| -> Vec<String> {
-        let jobs = page["jobs"].as_array().unwrap();
-        jobs.iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(listed(&page), ids[..3]);
+    assert_eq!(texts(&page["jobs"], "id"), ids[..3]);
     let cursor = page["next_cursor"].as_str().unwrap();
     let rest = world.get(&format!("/v1/jobs?tool=echo_json&limit=3&cursor={cursor}")).await.json();
-    assert_eq!(listed(&rest), ids[3..]);
+    assert_eq!(texts(&rest["jobs"], "id"), ids[3..]);
     assert!(rest["next_cursor"].is_null());
     let failed = world.get("/v1/jobs?status=Failed").await.json();
     assert_eq!(failed["jobs"][0]["tool"], "hello");
@@ -154,7 +150,7 @@ async fn after_a_crash_queued_jobs_run_and_running_ones_are_interrupted() {
     world.kill();
     assert!(watched.await.unwrap().is_err());
     world.run().await;
-    let job = world.get(&format!("/v1/jobs/{running}")).await.json();
+    let job = world.job(&running).await;
     assert_eq!(
         (&job["status"], &job["error_code"]),
         (&json!("interrupted"), &json!("interrupted"))
@@ -184,15 +180,4 @@ async fn a_secret_is_not_kept_even_where_it_is_misspelt() {
     }
     let journal = world.read("data/journal.jsonl");
     assert!(!journal.contains("hunter2"), "{journal}");
-}
-
-/// How many processes sleep for so many seconds.
-pub fn sleepers(seconds: &str) -> usize {
-    std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
-        .filter(|line| {
-            line.starts_with(b"sleep\0") && line.ends_with(format!("{seconds}\0").as_bytes())
-        })
-        .count()
 }

@@ -1,6 +1,7 @@
 //! What is listed is exactly what can be called.
 
 use serde_json::Value;
+use testkit::texts;
 
 /// A schema, and whether every part of it says what it is.
 fn described(schema: &Value, path: &str) {
@@ -17,12 +18,8 @@ fn described(schema: &Value, path: &str) {
 async fn every_descriptor_is_complete_and_sorted() {
     let world = crate::start("").await;
     let listing = world.get("/v1/tools").await.json();
-    let tools = listing["tools"].as_array().unwrap();
-    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let mut sorted = names.clone();
-    sorted.sort_unstable();
-    assert_eq!(names, sorted);
-    for tool in tools {
+    assert!(texts(&listing["tools"], "name").is_sorted());
+    for tool in listing["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
         assert!(!tool["version"].as_str().unwrap().is_empty());
         assert!(
@@ -59,9 +56,7 @@ async fn a_listing_that_is_known_is_not_sent_again() {
 async fn filters_are_folded_and_combined() {
     let world = crate::start("").await;
     let names = async |query: &str| -> Vec<String> {
-        let listing = world.get(&format!("/v1/tools?{query}")).await.json();
-        let tools = listing["tools"].as_array().unwrap().clone();
-        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        texts(&world.get(&format!("/v1/tools?{query}")).await.json()["tools"], "name")
     };
     let learning_os = ["hello", "read_repo_file", "write_memory_entry"];
     assert_eq!(names("toolset=Learning-OS").await, learning_os);

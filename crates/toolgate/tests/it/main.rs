@@ -12,6 +12,7 @@ mod bad_lines;
 mod bad_messages;
 mod bad_state;
 mod busy;
+mod check_time;
 mod cli;
 mod contracts;
 mod crash;
@@ -35,18 +36,21 @@ mod messages;
 mod mlx;
 mod quarantine;
 mod rmcp;
+mod sandboxes;
 mod search_web;
 mod seeds;
 mod settings;
+mod shares;
 mod shutdown;
 mod sys_audit;
 mod transcript;
 mod upstreams;
 mod web_fetch;
+mod writable_folders;
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Stdio},
 };
 
@@ -79,6 +83,8 @@ pub async fn with_commands(settings: &str, commands: &[(&str, &str)]) -> World {
 pub fn with_counted(settings: &str, name: &str, prints: &str, more: &str) -> World {
     let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
     let mark = world.folder().join("mark").display().to_string();
+    // Beside the settings a command makes no new file.
+    world.write("mark", "");
     command(&world, name, &format!("cat > /dev/null; echo x >> '{mark}'; echo '{prints}'"), more);
     world
 }
@@ -101,6 +107,14 @@ pub fn lock_database(world: &World, seconds: u32) -> Child {
     let output = child.stdout.take().unwrap();
     BufReader::new(output).read_line(&mut String::new()).unwrap();
     child
+}
+
+/// Writes a command tool that answers once a file is there; that file.
+pub fn command_that_waits(world: &World, name: &str) -> PathBuf {
+    let go = world.folder().join("go");
+    let wait = format!("while [ ! -e {} ]; do sleep 0.02; done", go.display());
+    command(world, name, &format!("cat > /dev/null; {wait}; echo '{{\"answer\":1}}'"), "");
+    go
 }
 
 /// Writes a command tool: a contract and its shell script.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use testkit::{
     World,
     mcp::{Legacy, Modern, Piped, with_tasks},
+    texts,
 };
 
 /// Three tools, so that a listing can be told by heart.
@@ -30,9 +31,8 @@ examples: [ { title: A call, input: {}, output: [a, b] } ]
     );
 }
 
-fn names(listing: &Value) -> Vec<&str> {
-    let tools = listing["result"]["tools"].as_array().unwrap();
-    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+fn names(listing: &Value) -> Vec<String> {
+    texts(&listing["result"]["tools"], "name")
 }
 
 #[tokio::test]
@@ -150,9 +150,7 @@ async fn artifacts_jobs_and_contracts_are_resources() {
     assert_eq!(contract, world.get("/v1/tools/hello").await.json());
 
     let listed = client.ask("resources/list", json!({})).await;
-    let uris: Vec<_> =
-        listed["result"]["resources"].as_array().unwrap().iter().map(|one| &one["uri"]).collect();
-    assert_eq!(uris[0], "toolgate://contracts/echo_json");
+    assert_eq!(listed["result"]["resources"][0]["uri"], "toolgate://contracts/echo_json");
     let templates = client.ask("resources/templates/list", json!({})).await;
     assert_eq!(templates["result"]["resourceTemplates"].as_array().unwrap().len(), 3);
     let reference = json!({ "type": "ref/resource", "uri": "toolgate://contracts/{tool}" });
@@ -190,11 +188,11 @@ async fn a_long_call_becomes_a_task_and_is_the_same_job() {
     let task = client.call("slow", &json!({})).await;
     assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")));
     let id = task["taskId"].as_str().unwrap().to_owned();
-    assert_eq!(world.get(&format!("/v1/jobs/{id}")).await.json()["status"], "running");
+    assert_eq!(world.job(&id).await["status"], "running");
     let ended = poll(&client, &id).await;
     assert_eq!(ended["status"], "completed");
     assert_eq!(ended["result"]["structuredContent"], json!({ "answer": 42 }));
-    assert_eq!(world.get(&format!("/v1/jobs/{id}")).await.json()["status"], "succeeded");
+    assert_eq!(world.job(&id).await["status"], "succeeded");
     // A quick call is no task, and a client that knows no tasks waits.
     let quick = client.call("echo_json", &json!({ "message": "hi" })).await;
     assert_eq!(quick["resultType"], "complete");
@@ -206,7 +204,7 @@ async fn a_long_call_becomes_a_task_and_is_the_same_job() {
     let cancelled = client.ask("tasks/cancel", json!({ "taskId": id })).await;
     assert_eq!(cancelled["result"]["resultType"], "complete");
     assert_eq!(poll(&client, &id).await["status"], "cancelled");
-    assert_eq!(world.get(&format!("/v1/jobs/{id}")).await.json()["status"], "cancelled");
+    assert_eq!(world.job(&id).await["status"], "cancelled");
 }
 
 async fn poll(client: &Modern<'_>, id: &str) -> Value {
@@ -222,9 +220,7 @@ async fn a_job_of_rest_is_a_task_and_a_failure_is_one_too() {
     let world = crate::start("").await;
     let client = Modern::new(&world).able(with_tasks());
     let body = json!({ "tool": "echo_json", "input": { "message": "", "n": 1 } });
-    let job = world.post("/v1/jobs", &body).await.json();
-    let id = job["job_id"].as_str().unwrap();
-    let task = poll(&client, id).await;
+    let task = poll(&client, &world.submit(&body).await).await;
     assert_eq!((&task["status"], &task["result"]["isError"]), (&json!("completed"), &json!(true)));
     assert_eq!(task["result"]["_meta"]["toolgate/error"]["code"], "invalid_input");
 }
@@ -287,15 +283,16 @@ async fn what_is_printed_without_settings_reads_none_wherever_it_is_started() {
     // A folder of somebody else's, whose settings would start a program.
     let theirs = World::new(
         crate::BINARY,
-        "tools: { enable: [] }\nupstreams: { evil: { command: touch, args: [started] } }\n",
+        "tools: { enable: [] }\nupstreams: { evil: { command: touch, args: [state/started] } }\n",
     );
+    std::fs::create_dir(theirs.folder().join("state")).unwrap();
     let mut stdio = Piped::start(&theirs, &arguments[1..]);
     stdio.initialize(&json!({}));
     let called =
         stdio.ask(1, "tools/call", &json!({ "name": "hello", "arguments": { "name": "Ada" } }));
     assert_eq!(called["result"]["isError"], false, "{called}");
     stdio.close();
-    assert!(!theirs.has("started"));
+    assert!(!theirs.has("state/started"));
     // Nor the one that the environment names.
     let theirs = theirs.with_env("TOOLGATE_CONFIG", "toolgate.yaml");
     theirs.cli("config show --no-config").exits(0).stdout_lacks("evil");

@@ -14,6 +14,7 @@ use crate::runs;
 fn world(settings: &str) -> World {
     let world = World::new(crate::BINARY, &format!("contracts: [ ./contracts ]\n{settings}"));
     let mark = world.folder().join("mark").display().to_string();
+    world.write("mark", "");
     let script = format!("sleep 1; echo x >> '{mark}'; echo '{{\"answer\":1}}'");
     crate::command(&world, "marks", &script, "tasks: always");
     crate::command(&world, "must", "echo '{\"answer\":1}'", "tasks: required");
@@ -53,7 +54,7 @@ async fn a_quick_call_of_a_client_that_knows_tasks_leaves_no_job() {
     // One that leaves a file does, under the name that its answer says.
     let result = client.call("write_text_artifact", &json!({ "text": "x" })).await;
     let id = result["_meta"]["toolgate/job_id"].as_str().unwrap();
-    assert_eq!(world.get(&format!("/v1/jobs/{id}")).await.json()["status"], "succeeded");
+    assert_eq!(world.job(id).await["status"], "succeeded");
 }
 
 #[tokio::test]
@@ -125,8 +126,7 @@ async fn jobs_that_are_cancelled_as_they_begin_are_counted_once() {
         crate::with_commands("jobs: { max_running: 2 }\n", &[("quick", "echo '{\"answer\":1}'")])
             .await;
     let one = async || {
-        let body = json!({ "tool": "quick", "input": {} }).to_string();
-        let id = world.post("/v1/jobs", &body).await.json()["job_id"].as_str().unwrap().to_owned();
+        let id = world.submit(&json!({ "tool": "quick" })).await;
         world.delete(&format!("/v1/jobs/{id}")).await;
         // Whoever watches sees the end.
         let path = format!("/v1/jobs/{id}/events");

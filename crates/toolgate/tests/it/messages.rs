@@ -12,6 +12,8 @@ mod settings;
 
 use testkit::World;
 
+use crate::{BINARY, command};
+
 /// The text of one snapshot file: a section for each case.
 #[derive(Default)]
 struct Messages(String);
@@ -31,6 +33,17 @@ impl Messages {
         settings.set_snapshot_path("messages/snapshots");
         settings.bind(|| insta::assert_snapshot!(area, self.0));
     }
+}
+
+/// A folder with tools that fail in their ways, and an upstream that cannot be started.
+fn world(settings: &str) -> World {
+    let upstreams = "upstreams: { a: { command: /nonexistent/program } }";
+    let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{upstreams}\n{settings}"));
+    command(&world, "broken", "echo oh no >&2; exit 7", "");
+    command(&world, "garbage", "echo no JSON", "");
+    command(&world, "guarded", "echo '{\"answer\":1}'", "approval: required");
+    command(&world, "slow", "sleep 60", "");
+    world
 }
 
 /// A command line, its exit code and what it printed.

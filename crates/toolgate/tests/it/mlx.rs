@@ -8,7 +8,7 @@ mod remote;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use serde_json::{Value, json};
-use testkit::World;
+use testkit::{World, signal};
 
 use crate::BINARY;
 
@@ -84,16 +84,7 @@ impl Studio {
 
     /// The processes of model servers on a port.
     fn processes(&self, port: u16) -> Vec<String> {
-        let words = format!("{SERVER} {port} ");
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir("/proc").unwrap() {
-            let Ok(line) = std::fs::read(entry.unwrap().path().join("cmdline")) else { continue };
-            let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            if line.contains(&words) {
-                found.push(line);
-            }
-        }
-        found
+        testkit::running(&format!("{SERVER} {port} "))
     }
 
     fn nothing_is_left(&self, port: u16) {
@@ -118,16 +109,11 @@ impl Drop for Studio {
                 continue;
             };
             let record: Value = serde_json::from_slice(&text).unwrap_or_default();
-            if let Some(keeper) = record["keeper"]["pid"].as_i64().filter(|pid| *pid > 1) {
-                signal("-TERM", keeper);
+            if let Some(keeper) = record["keeper"]["pid"].as_u64().filter(|pid| *pid > 1) {
+                signal(u32::try_from(keeper).unwrap(), "-TERM");
             }
         }
     }
-}
-
-#[allow(clippy::disallowed_types, reason = "a test sends signals")]
-fn signal(which: &str, pid: i64) {
-    let _ = std::process::Command::new("kill").args([which, &pid.to_string()]).status();
 }
 
 /// The command that launches the misbehaving server, as a setting.

@@ -36,6 +36,13 @@ async fn stopped(world: &World, value: &Value) -> String {
     failure["details"]["quarantine_id"].as_str().unwrap().to_owned()
 }
 
+/// The entry that a command line leaves whose call is stopped.
+pub fn stopped_on_cli(world: &World, command: &str) -> String {
+    let stderr = world.cli(command).exits(1).stderr;
+    let id = stderr.split("toolgate quarantine show ").nth(1).unwrap_or_else(|| panic!("{stderr}"));
+    id.split('`').next().unwrap().to_owned()
+}
+
 async fn entry(world: &World, id: &str) -> Value {
     let answer = world.get(&format!("/v1/quarantine/{id}")).await;
     assert_eq!(answer.status, 200, "{}", answer.text());

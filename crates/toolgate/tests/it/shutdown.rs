@@ -12,16 +12,8 @@ async fn running(world: &testkit::World) {
 
 #[tokio::test]
 async fn a_running_call_is_answered_before_the_server_ends() {
-    let script =
-        "cat > /dev/null; while [ ! -e \"$DONE\" ]; do sleep 0.02; done; echo '{\"answer\":1}'";
     let mut world = testkit::World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
-    let done = world.folder().join("done");
-    crate::command(
-        &world,
-        "waiter",
-        script,
-        &format!("env: [ \"DONE={}\", PATH ]", done.display()),
-    );
+    let done = crate::command_that_waits(&world, "waiter");
     world.run().await;
     let call = world.client.post(world.url("/v1/tools/waiter"));
     let call = tokio::spawn(call.body(r#"{"args":{}}"#).send());
@@ -56,10 +48,35 @@ async fn a_call_that_takes_too_long_is_stopped_and_on_record() {
     .await;
     assert_eq!(world.stop().await, 0);
     assert_eq!(call.await.unwrap().unwrap().status().as_u16(), 500);
-    assert_eq!(crate::jobs::sleepers("72514"), 0);
+    assert_eq!(testkit::running("sleep 72514"), [""; 0]);
     world.run().await;
     let jobs = world.get("/v1/jobs?status=interrupted").await.json();
     assert_eq!(jobs["jobs"].as_array().unwrap().len(), 1);
     let events: Vec<_> = world.journal();
     assert!(events.iter().any(|line| line["event"] == "server_stopped"));
+}
+
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_up_nobody() {
+    let settings = "journal: { path: /dev/full }\nlog: { level: debug }";
+    let mut world = testkit::World::new(crate::BINARY, settings).with_unread_log();
+    world.run().await;
+    let dropped = async || {
+        let metrics = world.get("/metrics").await.text();
+        let name = "toolgate_log_lines_dropped_total ";
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.parse::<u64>().unwrap()
+    };
+    // More than the pipe and the queue take, and then some.
+    let mut calls = 0;
+    while dropped().await == 0 {
+        for _ in 0..50 {
+            let answer = world.post("/v1/tools/echo_json", r#"{"args":{"message":"hi"}}"#).await;
+            assert_eq!(answer.status, 200);
+        }
+        calls += 50;
+        assert!(calls < 20_000, "no line was dropped");
+    }
+    assert_eq!(world.get("/healthz").await.status, 200);
+    assert_eq!(world.stop().await, 0);
 }

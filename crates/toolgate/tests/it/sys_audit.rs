@@ -2,7 +2,7 @@
 //! of the cases are named where they are shown.
 
 use serde_json::{Value, json};
-use testkit::World;
+use testkit::{World, texts};
 
 /// The toolset is called by command, as in the seed.
 async fn call(world: &World, args: Value) -> Value {
@@ -36,10 +36,9 @@ async fn the_hardware_is_listed() {
     let ram = &hardware["ram_gb"];
     let [total, used, free] = ["total", "used", "free"].map(|name| ram[name].as_f64().unwrap());
     assert!(total > 0.0 && (used + free - total).abs() < 0.02, "{ram}");
-    let disks = hardware["disks"].as_array().unwrap();
-    let mounts: Vec<_> = disks.iter().map(|disk| disk["mount"].as_str().unwrap()).collect();
-    assert!(mounts.contains(&"/") && mounts.is_sorted(), "{mounts:?}");
-    for disk in disks {
+    let mounts = texts(&hardware["disks"], "mount");
+    assert!(mounts.contains(&"/".to_owned()) && mounts.is_sorted(), "{mounts:?}");
+    for disk in hardware["disks"].as_array().unwrap() {
         assert!(disk["used_gb"].as_f64().unwrap() <= disk["size_gb"].as_f64().unwrap(), "{disk}");
     }
     assert_eq!(hardware["os"], "linux");
@@ -140,23 +139,6 @@ async fn packages_that_came_went_and_changed_are_told() {
 }
 
 #[tokio::test]
-async fn hardware_that_changed_is_told() {
-    let world = crate::start("").await;
-    let mut baseline = call(&world, json!({ "command": "list_hardware" })).await;
-    baseline["os"] = json!("macos");
-    baseline["cpu"]["cores"] = json!(1_000);
-    baseline["disks"].as_array_mut().unwrap().push(json!({
-        "mount": "/zz-was-here", "size_gb": 1.0, "used_gb": 0.5
-    }));
-    let changes = diff(&world, &baseline).await;
-    assert_eq!(counts(&changes), [0, 1, 2], "{changes}");
-    assert_eq!(changes["removed"][0]["value"]["mount"], "/zz-was-here");
-    assert_eq!(changes["modified"][0]["path"], "/cpu/cores");
-    let os = json!({ "path": "/os", "old": "macos", "new": "linux" });
-    assert_eq!(changes["modified"][1], os);
-}
-
-#[tokio::test]
 async fn what_is_no_baseline_is_refused() {
     let world = crate::start("").await;
     for (args, code, part) in [
@@ -164,10 +146,6 @@ async fn what_is_no_baseline_is_refused() {
         (json!({ "baseline": [] }), "invalid_input", "/baseline"),
         (json!({}), "invalid_input", "baseline"),
         (json!({ "baseline": { "weather": "fine" } }), "invalid_baseline", "none of their keys"),
-        (json!({ "baseline": { "os": "linux", "kernel": "6" } }), "invalid_baseline", "both"),
-        (json!({ "baseline": { "ok": true, "result": {} } }), "invalid_baseline", "`result`"),
-        (json!({ "baseline": { "cpu": [] } }), "invalid_baseline", "`/baseline/cpu` must be"),
-        (json!({ "baseline": { "packages": [1] } }), "invalid_baseline", "/baseline/packages/0"),
     ] {
         let body = json!({ "args": args }).to_string();
         let answer = world.post("/v1/tools/diff_baseline", &body).await;

@@ -111,15 +111,14 @@ async fn a_long_turn_is_asked_about_in_pieces_and_its_progress_is_told() {
     let world = asking(&peer, "", ", max_chunk_characters: 200").await;
     let said = many_words(600);
     let body = json!({ "tool": "transcript.clean", "input": { "text": said } });
-    let job = world.post("/v1/jobs", &body).await.json();
-    let id = job["id"].as_str().or(job["job_id"].as_str()).unwrap_or_else(|| panic!("{job}"));
+    let id = world.submit(&body).await;
     let events = world.get(&format!("/v1/jobs/{id}/events")).await.text();
     let chunks = peer.heard().len();
     assert!(chunks >= 14, "{chunks}");
     assert!(events.contains(&format!("chunk 1 of {chunks}")), "{events}");
     assert!(events.contains(&format!("chunk {chunks} of {chunks}")), "{events}");
     assert!(peer.heard().iter().all(|heard| asked(heard).chars().count() <= 200));
-    let job = world.get(&format!("/v1/jobs/{id}")).await.json();
+    let job = world.job(&id).await;
     let clean = job["result"]["output"]["clean_text"].as_str().unwrap_or_else(|| panic!("{job}"));
     let bare = |text: &str| text.replace('.', "").to_lowercase();
     assert_eq!(bare(clean), bare(said.trim()));

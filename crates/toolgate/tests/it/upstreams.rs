@@ -7,22 +7,29 @@ mod import;
 mod life;
 mod lock;
 mod overlays;
+mod policy;
 mod probe;
+mod questions;
 mod relayed;
+mod resources;
+mod secrets;
 mod soak;
+mod start;
 mod terminal;
+mod texts;
 mod trust;
 mod unresolved;
 
 use std::ops::{Deref, DerefMut};
 
 use serde_json::{Value, json};
-use testkit::World;
+use testkit::{World, texts};
 
 /// The server that says what a file tells it to.
 const SCRIPTED: &str = include_str!("upstreams/scripted.py");
 
-/// A set-up with scripted upstreams, not started yet.
+/// A set-up with scripted upstreams, not started yet. They work in a folder of their own: beside the settings they could
+/// make no files.
 pub struct Upstreams {
     world: World,
 }
@@ -55,12 +62,12 @@ impl Upstreams {
         let mut settings = String::from("tools: { enable: [] }\nupstreams:\n");
         for (id, _, own) in scripts {
             settings += &format!(
-                "  {id}: {{ command: python3, args: [scripted.py, {id}.json]{}{own} }}\n",
+                "  {id}: {{ command: python3, args: [scripted.py, {id}.json], cwd: ./servers{}{own} }}\n",
                 if own.is_empty() { "" } else { ", " }
             );
         }
         let world = Self { world: World::new(crate::BINARY, &(settings + more)) };
-        world.write("scripted.py", SCRIPTED);
+        world.write("servers/scripted.py", SCRIPTED);
         for (id, script, _) in scripts {
             world.script(id, script);
         }
@@ -70,8 +77,8 @@ impl Upstreams {
     /// Tells an upstream what to say from now on. The file is replaced as a whole: the server may be
     /// reading it.
     pub fn script(&self, id: &str, script: &Value) {
-        self.world.write(&format!("{id}.json.new"), &script.to_string());
-        let folder = self.world.folder();
+        self.world.write(&format!("servers/{id}.json.new"), &script.to_string());
+        let folder = self.world.folder().join("servers");
         std::fs::rename(folder.join(format!("{id}.json.new")), folder.join(format!("{id}.json")))
             .unwrap();
     }
@@ -80,10 +87,11 @@ impl Upstreams {
     /// behind their own.
     pub fn children(&self) -> Vec<u32> {
         let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let folder = self.world.folder().join("servers");
         let ours = entries.filter_map(|entry| {
             let words = std::fs::read(entry.path().join("cmdline")).ok()?;
             let words = String::from_utf8_lossy(&words).into_owned();
-            let there = std::fs::read_link(entry.path().join("cwd")).ok()? == self.world.folder();
+            let there = std::fs::read_link(entry.path().join("cwd")).ok()? == folder;
             let ours = there && words.contains("\0scripted.py\0") && !words.contains("__supervise");
             ours.then(|| entry.file_name().to_str()?.parse().ok()).flatten()
         });
@@ -92,7 +100,14 @@ impl Upstreams {
 
     /// Waits until an upstream has written this file.
     pub async fn wait_for_file(&self, name: &str) {
+        let name = &format!("servers/{name}");
         testkit::eventually(&format!("`{name}` is there"), async || self.has(name)).await;
+    }
+
+    /// Pins the tools as they are.
+    pub fn pinned(self) -> Self {
+        self.world.cli("lock").exits(0);
+        self
     }
 
     /// Starts the server.
@@ -103,9 +118,7 @@ impl Upstreams {
 
     /// The names of all tools that are listed.
     pub async fn listed(&self) -> Vec<String> {
-        let listing = self.get("/v1/tools").await.json();
-        let tools = listing["tools"].as_array().unwrap().iter();
-        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        texts(&self.get("/v1/tools").await.json()["tools"], "name")
     }
 }
 

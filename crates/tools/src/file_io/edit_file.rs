@@ -7,7 +7,8 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::FileError;
 use serde_json::json;
 
-use super::{AgentFolder, diff, failure, flag, off_thread, write_file::fits};
+use super::{AgentFolder, diff, failure, flag, write_file::fits};
+use crate::off_thread;
 
 pub(crate) struct EditFile(pub(crate) Arc<AgentFolder>);
 

@@ -6,7 +6,8 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, FolderListing, ListingEntry, SafePath};
 use serde_json::{Value, json};
 
-use super::{AgentFolder, BoundedList, failure, number, off_thread, time, word};
+use super::{AgentFolder, BoundedList, failure, number, time, word};
+use crate::off_thread;
 
 pub(crate) struct ListDir(pub(crate) Arc<AgentFolder>);
 

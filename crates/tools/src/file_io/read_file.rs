@@ -6,8 +6,8 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::FileError;
 use serde_json::{Map, Value, json};
 
-use super::{AgentFolder, failure, off_thread};
-use crate::json_size::json_bytes;
+use super::{AgentFolder, failure};
+use crate::{json_size::json_bytes, off_thread};
 
 pub(crate) struct ReadFile(pub(crate) Arc<AgentFolder>);
 

@@ -8,7 +8,8 @@ use guard::files::{FileError, FoundFile, WalkSummary};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use super::{AgentFolder, BoundedList, failure, flag, number, off_thread};
+use super::{AgentFolder, BoundedList, failure, flag, number};
+use crate::off_thread;
 
 /// The largest compiled pattern, in bytes: one `\w` takes up to 65536, and the larger the
 /// pattern, the longer each byte of text may take.

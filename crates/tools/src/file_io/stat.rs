@@ -6,7 +6,8 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, FileKind, FileStatus, SafePath};
 use serde_json::json;
 
-use super::{AgentFolder, failure, off_thread, time, word};
+use super::{AgentFolder, failure, time, word};
+use crate::off_thread;
 
 pub(crate) struct Stat(pub(crate) Arc<AgentFolder>);
 

@@ -6,7 +6,8 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use guard::files::{FileError, WriteTarget};
 use serde_json::json;
 
-use super::{AgentFolder, diff, failure, off_thread};
+use super::{AgentFolder, diff, failure};
+use crate::off_thread;
 
 pub(crate) struct WriteFile(pub(crate) Arc<AgentFolder>);
 

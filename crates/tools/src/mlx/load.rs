@@ -180,13 +180,16 @@ impl MlxLoad {
             max_file_bytes: u64::MAX,
             max_open_files: u64::MAX,
         };
-        let launch = Launch::new(words.next().unwrap_or_default(), port_folder.work_folder()?);
+        let folder = port_folder.work_folder()?;
+        let sandbox = self.settings.sandbox.clone().map(|sandbox| sandbox.with_write(&folder));
+        let launch = Launch::new(words.next().unwrap_or_default(), folder);
         Ok(DetachedLaunch {
             launch: Launch {
                 args: words.collect(),
                 env: environment::of(&self.settings),
                 // A model takes what it takes: the operator named the program and allowed the model.
                 limits: unlimited,
+                sandbox,
                 ..launch
             },
             lock,

@@ -1,6 +1,6 @@
 //! Lists the model servers for the operator.
 
-use std::{io, time::Duration};
+use std::{fmt, io, time::Duration};
 
 use gate::Timestamp;
 use guard::process::listeners;
@@ -66,17 +66,9 @@ pub enum ModelServerState {
     Foreign,
 }
 
-impl ModelServerState {
-    pub fn word(self) -> &'static str {
-        match self {
-            ModelServerState::Starting => "starting",
-            ModelServerState::Loading => "loading",
-            ModelServerState::Ready => "ready",
-            ModelServerState::Unloading => "unloading",
-            ModelServerState::Ended => "ended",
-            ModelServerState::Failed => "failed",
-            ModelServerState::Foreign => "foreign",
-        }
+impl fmt::Display for ModelServerState {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        self.serialize(formatter)
     }
 }
 

@@ -1,14 +1,11 @@
 //! Parses the answer of a search service, without trusting any of it.
 //!
-//! Nothing is copied before it is known to be wanted: a value that is not looked at stays text,
+//! No value is copied before it is known to be wanted: one that is not looked at stays text,
 //! however deep or long it is.
 
-use std::fmt;
+use std::collections::HashMap;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, SeqAccess, Visitor},
-};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The most results of an answer that are read.
@@ -38,7 +35,9 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<RawSearchResult>, &'static str> {
     let is_list = |raw: &&RawValue| raw.get().starts_with('[');
     let list = answer.results.filter(is_list).or_else(|| answer.data.filter(is_list));
     let list = list.ok_or("it has no list of results")?;
-    let RawEntries(entries) = serde_json::from_str(list.get()).map_err(|_| "its list is broken")?;
+    let mut entries: Vec<&RawValue> =
+        serde_json::from_str(list.get()).map_err(|_| "its list is broken")?;
+    entries.truncate(MAX_LOOKED_AT);
     let found: Vec<RawSearchResult> = entries.iter().filter_map(|entry| found(entry)).collect();
     if found.is_empty() && !entries.is_empty() {
         return Err("its list holds no results");
@@ -54,42 +53,18 @@ struct Envelope<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// The names that LiteLLM, SearXNG and others have for the same thing.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawEntry<'a> {
-    #[serde(borrow)]
-    title: Option<&'a RawValue>,
-    name: Option<&'a RawValue>,
-    url: Option<&'a RawValue>,
-    link: Option<&'a RawValue>,
-    snippet: Option<&'a RawValue>,
-    description: Option<&'a RawValue>,
-    content: Option<&'a RawValue>,
-    date: Option<&'a RawValue>,
-    published_date: Option<&'a RawValue>,
-    #[serde(rename = "published_date")]
-    published_date_in_snake_case: Option<&'a RawValue>,
-}
-
 fn found(entry: &RawValue) -> Option<RawSearchResult> {
-    if !entry.get().starts_with('{') {
-        return None;
-    }
-    let entry: RawEntry = serde_json::from_str(entry.get()).ok()?;
-    let text = |names: &[Option<&RawValue>]| {
-        let texts = names.iter().flatten().filter_map(|raw| text(raw));
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(entry.get()).ok()?;
+    let first = |names: &[&str], read: fn(&RawValue) -> Option<String>| {
+        let texts = names.iter().filter_map(|name| read(fields.get(*name)?));
         texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
     };
+    // The names that LiteLLM, SearXNG and others have for the same thing.
     Some(RawSearchResult {
-        title: text(&[entry.title, entry.name]),
-        url: text(&[entry.url, entry.link]),
-        snippet: text(&[entry.snippet, entry.description, entry.content]),
-        date: [entry.date, entry.published_date, entry.published_date_in_snake_case]
-            .into_iter()
-            .flatten()
-            .find_map(|raw| text_or_number(raw).filter(|text| !text.trim().is_empty()))
-            .unwrap_or_default(),
+        title: first(&["title", "name"], text),
+        url: first(&["url", "link"], text),
+        snippet: first(&["snippet", "description", "content"], text),
+        date: first(&["date", "publishedDate", "published_date"], text_or_number),
     })
 }
 
@@ -105,35 +80,6 @@ fn text_or_number(raw: &RawValue) -> Option<String> {
         return raw.get().split('.').next().map(str::to_owned);
     }
     text(raw)
-}
-
-/// The first entries of a list; the rest is passed over.
-struct RawEntries<'a>(Vec<&'a RawValue>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for RawEntries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RawEntriesVisitor;
-        impl<'de> Visitor<'de> for RawEntriesVisitor {
-            type Value = RawEntries<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-                formatter.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while entries.len() < MAX_LOOKED_AT {
-                    match list.next_element()? {
-                        Some(entry) => entries.push(entry),
-                        None => return Ok(RawEntries(entries)),
-                    }
-                }
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(RawEntries(entries))
-            }
-        }
-        deserializer.deserialize_seq(RawEntriesVisitor)
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use guard::process::ProcessSandbox;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,9 @@ pub struct MlxSettings {
     /// The folder for the state of model servers. Not set by hand: it lies in the data folder.
     #[serde(skip)]
     pub dir: PathBuf,
+    /// What keeps model servers from the files of Toolgate. Not set by hand.
+    #[serde(skip)]
+    pub sandbox: Option<ProcessSandbox>,
     /// Nothing is really started: for trying the tools out.
     #[serde(skip)]
     pub stand_in: bool,
@@ -74,6 +78,7 @@ impl Default for MlxSettings {
             stop_patience_ms: 5_000,
             max_log_bytes: 1_048_576,
             dir: PathBuf::from("data/mlx"),
+            sandbox: None,
             stand_in: false,
         }
     }

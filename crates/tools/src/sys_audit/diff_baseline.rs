@@ -6,7 +6,8 @@ use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use machine::{KeyPackages, MachineEnvironment};
 use serde_json::json;
 
-use super::{answer, look};
+use super::answer;
+use crate::off_thread;
 
 pub(crate) struct DiffBaseline(pub(crate) Arc<KeyPackages>);
 
@@ -18,9 +19,11 @@ impl Provider for DiffBaseline {
 
 async fn diff(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let baseline = call.input.get("baseline").cloned().unwrap_or_default();
-    let changes = look(move || machine::diff(&MachineEnvironment::here(), &key, &baseline))
-        .await?
-        .map_err(|error| ToolError::new("invalid_baseline", error.to_string()))?;
+    let changes = off_thread(move || {
+        machine::diff(&MachineEnvironment::here(), &key, &baseline)
+            .map_err(|error| ToolError::new("invalid_baseline", error.to_string()))
+    })
+    .await?;
     let summary = format!(
         "{} added, {} removed, {} modified.",
         changes.added.len(),

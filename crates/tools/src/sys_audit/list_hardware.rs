@@ -1,9 +1,11 @@
 //! `list_hardware`: what this machine is made of.
 
+use contract::counted;
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use machine::MachineEnvironment;
 
-use super::{answer, count, look};
+use super::answer;
+use crate::off_thread;
 
 pub(crate) struct ListHardware;
 
@@ -14,13 +16,13 @@ impl Provider for ListHardware {
 }
 
 async fn list(call: &RunningCall) -> Result<ToolOutput, ToolError> {
-    let hardware = look(|| machine::hardware(&MachineEnvironment::here())).await?;
+    let hardware = off_thread(|| Ok(machine::hardware(&MachineEnvironment::here()))).await?;
     let summary = format!(
         "{}, {} GiB of memory, {}, {}.",
-        count(hardware.cpu.cores, "core"),
+        counted(hardware.cpu.cores, "core"),
         hardware.ram_gb.total,
-        count(hardware.disks.len(), "disk"),
-        count(hardware.gpus.len(), "GPU"),
+        counted(hardware.disks.len(), "disk"),
+        counted(hardware.gpus.len(), "GPU"),
     );
     answer(call, &hardware, summary)
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use contract::counted;
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
 use machine::{KeyPackages, MachineEnvironment, Selection};
 
-use super::{answer, count, look};
+use super::answer;
+use crate::off_thread;
 
 pub(crate) struct ListSoftware(pub(crate) Arc<KeyPackages>);
 
@@ -17,9 +19,9 @@ impl Provider for ListSoftware {
 
 async fn list(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, ToolError> {
     let all = call.input.get("all").and_then(serde_json::Value::as_bool).unwrap_or(false);
-    let software = look(move || {
+    let software = off_thread(move || {
         let selection = if all { Selection::all() } else { Selection::key(&key) };
-        machine::software(&MachineEnvironment::here(), &selection)
+        Ok(machine::software(&MachineEnvironment::here(), &selection))
     })
     .await?;
     let summary = format!(
@@ -27,7 +29,7 @@ async fn list(key: Arc<KeyPackages>, call: &RunningCall) -> Result<ToolOutput, T
         software.os_version,
         software.kernel,
         software.python_version,
-        count(software.packages.len(), if all { "package" } else { "key package" }),
+        counted(software.packages.len(), if all { "package" } else { "key package" }),
     );
     answer(call, &software, summary)
 }

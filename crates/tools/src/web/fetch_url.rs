@@ -11,7 +11,7 @@ use guard::net::{
 use serde_json::{Map, Value, json};
 
 use super::{failure, redacted_url, refused_types::RefusedTypes};
-use crate::{json_size::json_bytes, settings::WebFetchSettings};
+use crate::{json_size::json_bytes, off_thread, settings::WebFetchSettings};
 
 /// A body above this many bytes is made into text where nobody else has to wait for it.
 const LARGE_BYTES: usize = 65_536;
@@ -51,8 +51,7 @@ impl FetchUrl {
         if response.body.len() <= LARGE_BYTES {
             return answer(response, max_output_bytes);
         }
-        let made = tokio::task::spawn_blocking(move || answer(response, max_output_bytes)).await;
-        made.unwrap_or_else(|error| Err(ToolError::internal("the tool failed", error.to_string())))
+        off_thread(move || answer(response, max_output_bytes)).await
     }
 }
 

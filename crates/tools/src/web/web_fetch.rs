@@ -1,6 +1,6 @@
 //! `web.fetch`: what a page says.
 
-use std::{fmt::Display, sync::Arc};
+use std::sync::Arc;
 
 use extract::PageFormat;
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
@@ -18,7 +18,7 @@ use super::{
     page_output::{self, PageRequest},
     redacted_url,
 };
-use crate::{integer, settings::WebFetchSettings};
+use crate::{integer, off_thread, settings::WebFetchSettings};
 
 /// The pages that are read at once for each core; others wait.
 const READERS_A_CORE: usize = 1;
@@ -55,15 +55,12 @@ impl WebFetch {
             return Err(bad_status(response.status.as_u16(), &response.url));
         }
         // Reading takes a few milliseconds of a core: not where others are waited for.
-        let failed =
-            |error: &dyn Display| ToolError::internal("the tool failed", error.to_string());
-        let place = self.readers.clone().acquire_owned().await.map_err(|error| failed(&error))?;
-        let read = tokio::task::spawn_blocking(move || {
-            let answer = page_output::answer(&response, wanted);
-            drop(place);
-            answer
-        });
-        read.await.unwrap_or_else(|error| Err(failed(&error)))
+        let place = self.readers.clone().acquire_owned().await;
+        off_thread(move || {
+            let _place = place;
+            page_output::answer(&response, wanted)
+        })
+        .await
     }
 
     fn wanted(&self, call: &RunningCall) -> PageRequest {

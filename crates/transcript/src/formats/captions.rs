@@ -29,6 +29,8 @@ pub(super) struct Captions {
     cue: usize,
     open: Option<usize>,
     voice: Option<usize>,
+    /// The captions of which the recogniser says itself that nobody spoke, in order.
+    pub unspoken: Vec<usize>,
 }
 
 impl Captions {
@@ -50,6 +52,11 @@ impl Captions {
     pub(super) fn begin_cue(&mut self) {
         self.cue += 1;
         self.voice = None;
+    }
+
+    /// Says that nobody spoke where the recogniser heard this caption.
+    pub(super) fn mark_unspoken(&mut self) {
+        self.unspoken.push(self.cue);
     }
 
     /// Says who speaks from here on.

@@ -1,4 +1,5 @@
-//! Removes captions that recognisers invent where nobody speaks: the last words of the videos that they learned from.
+//! Removes captions that recognisers invent where nobody speaks: the last words of the videos that they learned from,
+//! and what they mark themselves.
 
 use super::captions::Captions;
 use crate::{turn::Turn, word_lists::COMMON};
@@ -8,7 +9,7 @@ const LONGEST: usize = 64;
 
 /// Takes the captions out that nobody said. They come back as a turn, in case that there is no other.
 pub(super) fn remove(lines: &mut Captions) -> Option<Turn> {
-    let mut never = Vec::new();
+    let mut never = std::mem::take(&mut lines.unspoken);
     let mut once = Vec::new();
     let mut first = None;
     for cue in lines.all.chunk_by(|one, other| one.cue == other.cue) {
@@ -29,11 +30,11 @@ pub(super) fn remove(lines: &mut Captions) -> Option<Turn> {
     }
     if once.len() > 1 || (!once.is_empty() && once.first() == first.as_ref()) {
         never.append(&mut once);
-        never.sort_unstable();
     }
     if never.is_empty() {
         return None;
     }
+    never.sort_unstable();
     let mut turn = Turn::default();
     let all = std::mem::take(&mut lines.all);
     let (gone, kept): (Vec<_>, Vec<_>) =

@@ -43,6 +43,13 @@ const SPEAKERS: &[&str] =
     &["speaker", "speaker_name", "speaker_label", "speakerName", "channel_tag"];
 /// Parts of a segment that has no text of its own.
 const PARTS: &[&str] = &["segs", "elements", "alternatives", "nBest", "words", "sentences"];
+/// Keys of how sure a recogniser is that nobody spoke, as Whisper and its kin have it.
+const NO_SPEECH: &[&str] = &["no_speech_prob", "noSpeechProb", "no_speech_probability"];
+/// The surety from which on nobody spoke, and the one from which on nobody did unless the words are likely. The second and
+/// the likelihood are Whisper's own.
+const SURELY_NO_SPEECH: f64 = 0.9;
+const PERHAPS_NO_SPEECH: f64 = 0.6;
+const LIKELY_WORDS: f64 = -1.0;
 /// The depth to which lists are searched for.
 const MAX_DEPTH: usize = 6;
 
@@ -120,6 +127,9 @@ fn segment(object: &Map<String, Value>, lines: &mut Captions) -> bool {
         return false;
     }
     lines.begin_cue();
+    if is_no_speech(object) {
+        lines.mark_unspoken();
+    }
     match SPEAKERS.iter().find_map(|name| object.get(*name)) {
         // The label is made of the key and the number: both are in the document.
         Some(Value::Number(number)) => lines.set_voice(&format!("Speaker {number}")),
@@ -131,6 +141,19 @@ fn segment(object: &Map<String, Value>, lines: &mut Captions) -> bool {
     }
     lines.push(&unicode::normal(&text));
     true
+}
+
+/// True if the recogniser itself says of a segment that nobody spoke.
+fn is_no_speech(segment: &Map<String, Value>) -> bool {
+    let number = |key: &str| segment.get(key).and_then(Value::as_f64);
+    let surety = NO_SPEECH.iter().find_map(|key| number(key)).unwrap_or(0.0);
+    let is_likely = ["avg_logprob", "avgLogprob"]
+        .into_iter()
+        .find_map(number)
+        .is_some_and(|likely| likely > LIKELY_WORDS);
+    surety >= SURELY_NO_SPEECH
+        || (surety > PERHAPS_NO_SPEECH && !is_likely)
+        || segment.get("is_speech") == Some(&Value::Bool(false))
 }
 
 /// Collects the text of a segment, or of its parts. Says whether it has one, empty or not.

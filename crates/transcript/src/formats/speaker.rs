@@ -1,57 +1,10 @@
 //! Names of speakers before what they say.
 
+use crate::word_lists::COMMON;
+
 /// The longest name, in bytes, and the most words it has.
 const MAX_NAME_BYTES: usize = 60;
 const MAX_NAME_WORDS: usize = 5;
-
-/// Words before a colon that are no names.
-const NO_NAMES: &[&str] = &[
-    "achtung",
-    "answer",
-    "antwort",
-    "attention",
-    "because",
-    "but",
-    "caution",
-    "chapter",
-    "date",
-    "ejemplo",
-    "email",
-    "example",
-    "exemple",
-    "first",
-    "fragen",
-    "hint",
-    "http",
-    "https",
-    "important",
-    "nota",
-    "note",
-    "notes",
-    "pregunta",
-    "ps",
-    "question",
-    "remarque",
-    "remember",
-    "second",
-    "so",
-    "subject",
-    "summary",
-    "task",
-    "third",
-    "time",
-    "tip",
-    "title",
-    "todo",
-    "update",
-    "warning",
-];
-
-/// Small words inside names.
-const PARTICLES: &[&str] = &[
-    "al", "ben", "bin", "da", "de", "del", "della", "der", "di", "dos", "du", "el", "ibn", "la",
-    "le", "ten", "van", "von", "y", "zu",
-];
 
 /// The name that a line begins with, and what is said.
 pub(super) fn label(line: &str) -> Option<(&str, &str)> {
@@ -80,10 +33,11 @@ pub(super) fn is_name(name: &str) -> bool {
         let Some(initial) = bare.chars().next() else { return false };
         let is_number = bare.bytes().all(|byte| byte.is_ascii_digit());
         let begins = initial.is_uppercase() || (initial.is_alphabetic() && !initial.is_lowercase());
-        let is_inner = !is_first && (is_number || PARTICLES.contains(&bare));
+        let is_inner =
+            !is_first && (is_number || COMMON.name_particles.iter().any(|word| word == bare));
         if words > MAX_NAME_WORDS || !bare.chars().all(allowed) || !(begins || is_inner) {
             return false;
         }
     }
-    words > 0 && !(words == 1 && NO_NAMES.iter().any(|word| word.eq_ignore_ascii_case(name)))
+    words > 0 && !(words == 1 && COMMON.no_names.contains(name))
 }

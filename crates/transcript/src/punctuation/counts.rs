@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::verify::FallbackReason;
 
 /// Counts of what became of a model's answers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ModelCounts {
     /// Chunks that it was asked about.
     pub chunks: usize,
     /// Answers that were not taken.
     pub fallbacks: usize,
     /// Answers that were not taken, by reason.
+    #[serde(rename = "fallback_reasons")]
     pub reasons: BTreeMap<FallbackReason, usize>,
 }
 
@@ -25,19 +26,5 @@ impl ModelCounts {
             self.fallbacks += 1;
             *self.reasons.entry(reason).or_default() += 1;
         }
-    }
-
-    /// The counts by the names that they have in the metrics.
-    pub fn metrics(&self) -> Map<String, Value> {
-        let reasons: Map<_, _> = self
-            .reasons
-            .iter()
-            .map(|(reason, count)| (reason.word().into(), json!(count)))
-            .collect();
-        Map::from_iter([
-            ("chunks".into(), json!(self.chunks)),
-            ("fallbacks".into(), json!(self.fallbacks)),
-            ("fallback_reasons".into(), Value::Object(reasons)),
-        ])
     }
 }

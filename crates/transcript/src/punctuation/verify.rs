@@ -3,6 +3,8 @@
 //! Of an answer that has them these are taken: marks behind words, in addition or in exchange; the capitals of first letters; and
 //! breaks between paragraphs. Everything else that is printed is the piece itself.
 
+use serde::Serialize;
+
 use super::{
     chunks::SentenceCut,
     words::{PunctuatedWord, is_beginning, is_end_mark, is_new_mark, words},
@@ -15,8 +17,9 @@ const MAX_MARKS: usize = 3;
 /// A paragraph that has a colon within so many words looks as if somebody spoke.
 const LABEL_WORDS: usize = 5;
 
-/// The reason why an answer was not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The reason why an answer was not taken, by its name in the metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FallbackReason {
     /// There was none.
     Empty,
@@ -30,20 +33,6 @@ pub enum FallbackReason {
     WordsAdded,
     /// It has others in their place.
     WordsChanged,
-}
-
-impl FallbackReason {
-    /// Its name in the metrics.
-    pub fn word(self) -> &'static str {
-        match self {
-            FallbackReason::Empty => "empty",
-            FallbackReason::TooLong => "too_long",
-            FallbackReason::CutOff => "cut_off",
-            FallbackReason::WordsMissing => "words_missing",
-            FallbackReason::WordsAdded => "words_added",
-            FallbackReason::WordsChanged => "words_changed",
-        }
-    }
 }
 
 /// Holds an answer against the piece that it is about: what is printed instead of it, or why it stays as it is.

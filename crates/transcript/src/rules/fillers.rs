@@ -1,11 +1,11 @@
 //! Sounds that fill a pause (`um`), and asides that say nothing between two commas (`, you know,`).
 
 use super::{
-    language::{Language, LanguageEvidence},
+    language::{Language, LanguageEvidence, is_on_list},
     sentences,
     token::{self, StopMark, TokenFlag, WordToken, same_letters},
 };
-use crate::word_lists::{self, COMMON, WordList};
+use crate::word_lists::{self, COMMON, WordClass, WordList};
 
 /// The words on each side that say which language a sound is in.
 const NEIGHBOURS: usize = 10;
@@ -17,6 +17,7 @@ pub(super) fn remove(tokens: &mut Vec<WordToken>, language: Language) {
     for index in 0..tokens.len() {
         if is_filler(tokens, index, before, language) {
             take_out(tokens, index, before);
+            join(tokens, before, index + 1, language);
         } else {
             before = Some(index);
         }
@@ -35,6 +36,7 @@ pub(super) fn remove(tokens: &mut Vec<WordToken>, language: Language) {
             if let Some(next) = tokens.get_mut(index + length) {
                 next.set(TokenFlag::Hesitates);
             }
+            join(tokens, Some(index - 1), index + length, language);
         }
         token::sweep(tokens);
     }
@@ -169,6 +171,25 @@ fn is_said_in(tokens: &[WordToken], index: usize, language: Language) -> bool {
     evidence.is_empty() || evidence.language() == language
 }
 
+/// Takes the comma away that stood before a filler, where no part of a sentence ends: `it's, you know, nice`.
+fn join(tokens: &mut [WordToken], before: Option<usize>, next: usize, language: Language) {
+    let Some(before) = before.filter(|_| next < tokens.len()) else { return };
+    let token = &tokens[before];
+    if token.after() == ","
+        && token.stop.is_none()
+        && is_on_list(token, WordClass::Unfinished, language)
+        && !is_said_before(tokens, before + 1, &tokens[next])
+    {
+        tokens[before].set(TokenFlag::GoesOn);
+    }
+}
+
+/// True if one of the few words before a place is this one: `I know what it is, uh, it is a fox`.
+fn is_said_before(tokens: &[WordToken], end: usize, word: &WordToken) -> bool {
+    const FAR: usize = 3;
+    tokens[end.saturating_sub(FAR)..end].iter().any(|token| token.is_same(word))
+}
+
 /// Takes a filler out. The capital and the full stop that it had pass to its neighbours.
 fn take_out(tokens: &mut [WordToken], index: usize, before: Option<usize>) {
     let filler = tokens[index];
@@ -224,7 +245,6 @@ fn aside(tokens: &[WordToken], index: usize, asides: &[Vec<&str>]) -> usize {
 /// True if what follows an aside takes the place of what came before it (`5, you know, 6`; `the left, you know, the right
 /// one`), or is an example of it (`animals, like, cats`). Then the aside is what says so.
 fn is_turn(tokens: &[WordToken], index: usize, length: usize) -> bool {
-    const FAR: usize = 3;
     let before = &tokens[index - 1];
     let Some(next) = tokens.get(index + length) else { return false };
     if same_letters(tokens[index].word(), "like") {
@@ -234,9 +254,8 @@ fn is_turn(tokens: &[WordToken], index: usize, length: usize) -> bool {
             .any(|word| same_letters(before.word(), word));
     }
     let has_digit = |token: &WordToken| token.text.contains(|one: char| one.is_numeric());
-    let said_before = &tokens[index.saturating_sub(FAR)..index];
     has_digit(before)
         || has_digit(next)
         || (before.has_capital() && next.has_capital())
-        || said_before.iter().any(|token| token.is_same(next))
+        || is_said_before(tokens, index, next)
 }

@@ -21,7 +21,7 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// The languages that there are words for.
+    /// The languages that there are words for, each at the index of its variant.
     pub(crate) const KNOWN: [Language; 7] = [
         Language::English,
         Language::German,
@@ -53,9 +53,9 @@ pub(super) fn is_on_list(token: &WordToken, class: WordClass, language: Language
     static INDEX: LazyLock<[ClassIndex; Language::KNOWN.len()]> = LazyLock::new(|| {
         Language::KNOWN.map(|language| word_lists::of(language).classes(token::key))
     });
-    let index = Language::KNOWN.iter().position(|known| *known == language);
-    index
-        .and_then(|index| INDEX[index].get(&token.key))
+    INDEX
+        .get(language as usize)
+        .and_then(|words| words.get(&token.key))
         .is_some_and(|(word, classes)| classes & class as u16 != 0 && token.is_word(word))
 }
 

@@ -72,6 +72,8 @@ pub(super) enum TokenFlag {
     Hesitates = 16,
     /// It has only letters that such sounds have.
     Sound = 32,
+    /// The comma behind it was that of a filler.
+    GoesOn = 64,
 }
 
 impl<'a> WordToken<'a> {
@@ -190,9 +192,10 @@ pub(super) fn print(tokens: &[WordToken], out: &mut String) {
         if index > 0 {
             out.push(if token.is(TokenFlag::Breaks) { '\n' } else { ' ' });
         }
-        let text = match token.stop {
-            Some(_) => token.text.trim_end_matches([',', ';']),
-            None => token.text,
+        let text = if token.stop.is_some() || token.is(TokenFlag::GoesOn) {
+            token.text.trim_end_matches([',', ';'])
+        } else {
+            token.text
         };
         if token.is(TokenFlag::Capital) {
             push_capital(text, token.lead.into(), out);

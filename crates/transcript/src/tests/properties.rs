@@ -138,6 +138,10 @@ proptest! {
                 continue; // A name and a time, twice, are those of a meeting.
             }
             for entity in ENTITIES {
+                // "O'Brien Ada: yes" is said by somebody of that name, and "O'Brien Ada:" is somebody who says nothing.
+                if lines.iter().any(|line| line.split_once(':').is_some_and(|(name, _)| name.contains(entity))) {
+                    continue;
+                }
                 let count = |text: &str| text.split_whitespace().filter(|word| word.trim_end_matches('.') == entity.trim_end_matches('.')).count();
                 if text.matches(entity).count() == 1 && count(text) == 1 {
                     prop_assert_eq!(count(&found.text), 1, "{} of {:?} -> {:?}", entity, text, found.text);

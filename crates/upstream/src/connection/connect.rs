@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use gate::visible_text::visible_line;
 use guard::process::{Spawner, StartError};
 use mcp::ProtocolVersion;
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ use super::{
     handshake::{self, Discovered},
     http, stdio,
 };
+use crate::ServerText;
 
 /// The time that a server may take for `server/discover`. One that does not know it may send nothing at all,
 /// and gets `initialize` then.
@@ -94,25 +94,25 @@ pub async fn connect(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerOutput {
     /// The first line on standard output that is not a message.
-    pub stdout: Option<String>,
+    pub stdout: Option<ServerText>,
     /// The last lines on standard error.
-    pub stderr: Vec<String>,
+    pub stderr: Vec<ServerText>,
 }
 
 impl ServerOutput {
     fn of(transport: &dyn Transport) -> Self {
-        let shown =
-            |line: &str| visible_line(&line.chars().take(MAX_SHOWN_CHARS).collect::<String>());
         let stderr = transport.stderr();
-        let mut stderr: Vec<String> = stderr
+        let mut stderr: Vec<_> = stderr
+            .for_programs()
             .lines()
             .rev()
             .filter(|line| !line.trim().is_empty())
             .take(MAX_SHOWN_LINES)
-            .map(shown)
+            .map(|line| ServerText::new(line).beginning(MAX_SHOWN_CHARS))
             .collect();
         stderr.reverse();
-        Self { stdout: transport.discarded().samples.first().map(|line| shown(line)), stderr }
+        let samples = transport.discarded().samples;
+        Self { stdout: samples.first().map(|line| line.beginning(MAX_SHOWN_CHARS)), stderr }
     }
 }
 
@@ -122,7 +122,8 @@ impl fmt::Display for ServerOutput {
             write!(formatter, "; its output is not JSON-RPC: `{line}`")?;
         }
         if !self.stderr.is_empty() {
-            write!(formatter, "; its standard error ends with: `{}`", self.stderr.join(" / "))?;
+            let lines: Vec<_> = self.stderr.iter().map(ServerText::for_people).collect();
+            write!(formatter, "; its standard error ends with: `{}`", lines.join(" / "))?;
         }
         Ok(())
     }
@@ -177,7 +178,7 @@ impl ConnectAttempt<'_> {
             Ok(Discovered::Unknown(offered)) => Err(unsupported_by_all(&offered)),
             // Nothing is listening at the address.
             Err(RequestError::NotSent(why)) if !self.target.is_program() => {
-                Err(ConnectError::Address(why))
+                Err(ConnectError::Address(ServerText::new(&why).for_people()))
             }
             // Some servers end at the first message that they do not know.
             Err(RequestError::Lost(_) | RequestError::NotSent(_)) => self.restart().await,

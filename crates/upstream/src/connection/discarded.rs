@@ -2,6 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use gate::secrets;
+
+use crate::ServerText;
+
 /// The number of lines that are kept of those that are not messages.
 const MAX_SAMPLES: usize = 5;
 /// The number of characters that are kept of each.
@@ -17,7 +21,7 @@ pub struct DiscardedMessages {
     /// Responses that no request waits for: late ones, second ones, wrong ids.
     pub unexpected: u64,
     /// The first lines that are not messages.
-    pub samples: Vec<String>,
+    pub samples: Vec<ServerText>,
 }
 
 /// The count of them, shared by the tasks of a connection.
@@ -31,10 +35,11 @@ impl DiscardCounter {
         let mut count = self.lock();
         count.malformed += 1;
         if count.samples.len() < MAX_SAMPLES {
-            // A character takes at most four bytes.
-            let beginning = &line[..line.len().min(MAX_SAMPLE_CHARS * 4)];
-            let text = String::from_utf8_lossy(beginning);
-            count.samples.push(text.trim().chars().take(MAX_SAMPLE_CHARS).collect());
+            // A character takes at most four bytes, and a secret is not cut before it is found.
+            let enough = MAX_SAMPLE_CHARS * 4 + secrets::longest();
+            let beginning = &line[..line.len().min(enough)];
+            let text = ServerText::new(String::from_utf8_lossy(beginning).trim());
+            count.samples.push(text.beginning(MAX_SAMPLE_CHARS));
         }
     }
 
@@ -72,7 +77,7 @@ mod tests {
         let count = counter.get();
         assert_eq!(count.malformed, 101);
         assert_eq!(count.samples.len(), MAX_SAMPLES);
-        assert_eq!(count.samples[0], "ä".repeat(MAX_SAMPLE_CHARS));
-        assert_eq!(count.samples[1], "starting \u{fffd}");
+        assert_eq!(count.samples[0].for_programs(), "ä".repeat(MAX_SAMPLE_CHARS));
+        assert_eq!(count.samples[1].for_programs(), "starting \u{fffd}");
     }
 }

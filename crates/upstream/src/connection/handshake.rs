@@ -1,10 +1,13 @@
 //! The results of the handshake: a server as it describes itself.
 
+use gate::secrets;
 use mcp::{
     ListKind, ProtocolVersion, Response, RpcError, bounded_value, code, params::SERVER_INFO,
 };
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+
+use crate::ServerText;
 
 /// The number of characters of a server's instructions that are kept.
 const MAX_INSTRUCTIONS_CHARS: usize = 32 * 1_024;
@@ -69,7 +72,9 @@ impl HandshakeFields<'_> {
     fn server(self, version: ProtocolVersion) -> ServerDescription {
         let object = |raw: Option<&RawValue>| {
             let value = raw.and_then(|raw| bounded_value(raw.get(), MAX_DESCRIPTION_BYTES));
-            value.filter(Value::is_object)
+            let mut value = value.filter(Value::is_object);
+            value.iter_mut().for_each(secrets::redact_value);
+            value
         };
         let in_meta = object(self.meta).and_then(|mut meta| {
             let info = meta.get_mut(SERVER_INFO).map(Value::take);
@@ -80,7 +85,8 @@ impl HandshakeFields<'_> {
             version,
             info: object(self.server_info).or(in_meta).unwrap_or_else(|| json!({})),
             instructions: instructions
-                .map(|text| text.chars().take(MAX_INSTRUCTIONS_CHARS).collect()),
+                .map(|text| ServerText::new(&text).beginning(MAX_INSTRUCTIONS_CHARS))
+                .map(|text| text.for_programs().to_owned()),
             capabilities: object(self.capabilities).unwrap_or_else(|| json!({})),
         }
     }
@@ -130,7 +136,7 @@ fn pick(versions: &[String]) -> Discovered {
 
 /// Versions, for an error.
 fn shown(versions: &[String]) -> String {
-    let short = |version: &String| version.chars().take(32).collect::<String>();
+    let short = |version: &String| ServerText::new(version).beginning(32).for_people();
     versions.iter().take(MAX_VERSIONS).map(short).collect::<Vec<_>>().join(", ")
 }
 

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use mcp::{
-    Id, InputMethod, ListKind, Message, Notification, Response, RpcError, bounded_value, code,
+    Id, InputMethod, LineEdges, ListKind, Message, Notification, Response, RpcError, bounded_value,
+    code,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,7 +86,16 @@ fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(Incoming
     let message = match Message::read(bytes) {
         Ok(message) => message,
         Err(_) if bytes.trim_ascii().is_empty() => return,
-        Err(malformed) => return discarded.malformed(bytes, &malformed.error),
+        Err(malformed) => {
+            discarded.malformed(bytes, &malformed.error);
+            // Nobody has to wait for a response that has come, and is not even JSON.
+            let id = malformed_response_id(bytes);
+            if let (code::PARSE_ERROR, Some(id)) = (malformed.error.code, id) {
+                let error = RequestError::malformed(bytes, &malformed.error);
+                take(IncomingMessage::Response(Some(id), Err(error)));
+            }
+            return;
+        }
     };
     let incoming = match message {
         Message::Response { id, result } => {
@@ -109,6 +119,12 @@ fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(Incoming
     if let Some(incoming) = incoming {
         take(incoming);
     }
+}
+
+/// The id of the response that a line seems to be. A line of a log may have an id too, but does not say `jsonrpc`.
+fn malformed_response_id(line: &[u8]) -> Option<u64> {
+    memchr::memmem::find(line, br#""jsonrpc""#)?;
+    LineEdges::of(line).response_id()
 }
 
 fn server_request(id: Id, method: &str, params: Option<&str>) -> IncomingMessage {

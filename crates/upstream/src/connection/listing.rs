@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use gate::secrets;
 use mcp::{ListingPage, Response};
 use serde_json::{Value, json};
 
@@ -90,7 +91,8 @@ impl ListingReader {
         self.pages += 1;
         self.bytes += response.as_bytes().len();
         let room = self.max_listed - self.listing.items.len();
-        let page = ListingPage::read(response.json(), key, room)?;
+        let mut page = ListingPage::read(response.json(), key, room)?;
+        page.items.iter_mut().for_each(secrets::redact_value);
         self.listing.items.extend(page.items);
         self.listing.ttl_ms = match (self.listing.ttl_ms, page.ttl_ms) {
             (Some(one), Some(other)) => Some(one.min(other)),

@@ -64,6 +64,7 @@ struct TableState {
 #[derive(Debug)]
 struct TableEntry {
     is_call: bool,
+    max_response_bytes: usize,
     messages: mpsc::Sender<RoutedMessage>,
 }
 
@@ -112,7 +113,12 @@ impl Drop for TableSlot {
 
 impl RequestTable {
     /// Puts a request into the table, before it is sent: its response may come at once.
-    pub(crate) fn insert(&self, id: u64, method: &str) -> Result<TableSlot, RequestError> {
+    pub(crate) fn insert(
+        &self,
+        id: u64,
+        method: &str,
+        max_response_bytes: usize,
+    ) -> Result<TableSlot, RequestError> {
         let mut table = self.lock();
         if let Some(why) = &table.closed {
             return Err(RequestError::NotSent(why.clone()));
@@ -120,7 +126,7 @@ impl RequestTable {
         // One more, for the end.
         let (sender, messages) = mpsc::channel(MAX_WAITING + 1);
         let is_call = CALL_METHODS.contains(&method);
-        table.requests.insert(id, TableEntry { is_call, messages: sender });
+        table.requests.insert(id, TableEntry { is_call, max_response_bytes, messages: sender });
         Ok(TableSlot { id, table: self.clone(), messages })
     }
 
@@ -169,6 +175,12 @@ impl RequestTable {
             return false;
         };
         drop(table);
+        let max_bytes = entry.max_response_bytes;
+        // Held here no longer than it takes to see its size.
+        let outcome = outcome.and_then(|response| match response.as_bytes().len() {
+            bytes if bytes > max_bytes => Err(RequestError::TooLarge(max_bytes)),
+            _ => Ok(response),
+        });
         let _ = entry.messages.try_send(RoutedMessage::Done(outcome));
         true
     }

@@ -35,6 +35,7 @@ use super::{
     incoming::{self, IncomingMessage},
     request_table::{MessageWriter, MultiplexedRequest, RequestTable},
 };
+use crate::ServerText;
 
 /// The time that a program may take to end after its input was closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -246,11 +247,12 @@ impl Transport for StdioTransport {
     ) -> ResponseFuture {
         let shared = &self.writer.shared;
         // In the table first: its response may come at once.
-        let sent = shared.requests.insert(id, method).and_then(|slot| {
-            shared.queue.push(message).map_err(RequestError::NotSent)?;
-            let (writer, timeout) = (Arc::clone(&self.writer), options.timeout);
-            Ok(MultiplexedRequest::new(writer, slot, method, timeout, options.interim))
-        });
+        let sent =
+            shared.requests.insert(id, method, options.max_response_bytes).and_then(|slot| {
+                shared.queue.push(message).map_err(RequestError::NotSent)?;
+                let (writer, timeout) = (Arc::clone(&self.writer), options.timeout);
+                Ok(MultiplexedRequest::new(writer, slot, method, timeout, options.interim))
+            });
         match sent {
             Ok(request) => Box::pin(request.response(ready(Ok(())))),
             Err(error) => Box::pin(ready(Err(error))),
@@ -263,7 +265,7 @@ impl Transport for StdioTransport {
 
     fn set_version(&self, _version: ProtocolVersion) {}
 
-    fn stderr(&self) -> String {
+    fn stderr(&self) -> ServerText {
         self.writer.shared.stderr_tail().text()
     }
 

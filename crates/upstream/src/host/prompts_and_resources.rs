@@ -1,18 +1,15 @@
 //! The prompts and resources of an upstream, pinned as tools are.
 
-use std::{
-    collections::BTreeMap,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::collections::BTreeMap;
 
+use contract::ApprovalRequirement;
 use serde_json::Value;
 
 use super::upstream::Upstream;
 use crate::{
-    connection::{RequestError, RequestOptions},
     listings::ServerListings,
     lock::{self, PinnedListings},
+    methods::UpstreamMethod,
     settings,
 };
 
@@ -59,51 +56,61 @@ impl Upstream {
         all.cloned().collect()
     }
 
-    /// Sends a request that is not a tool call. It takes a slot as a call does, and respects the circuit breaker.
-    pub async fn request(
-        &self,
-        method: &'static str,
-        name: Option<&str>,
-        params: &Value,
-        timeout: Duration,
-    ) -> Result<Value, String> {
-        let id = &self.id;
-        let permit = self.breaker.acquire().map_err(|open| format!("upstream `{id}`: {open}"))?;
-        let sent = AtomicBool::new(false);
-        let request = async {
-            let slot = self.slots.acquire().await;
-            let connection = self.connection().await.map_err(|unreachable| {
-                let detail = unreachable.detail;
-                tracing::warn!(upstream = id, detail, "cannot reach the upstream");
-                (unreachable.message, false)
-            })?;
-            sent.store(true, Ordering::Relaxed);
-            let params = params.to_string();
-            let options = RequestOptions { name, ..RequestOptions::new(timeout) };
-            let response = connection.request(method, &params, options).await;
-            drop(slot);
-            let response = response.map_err(|error| match error {
-                RequestError::Rpc(error) => (error.to_string(), false),
-                error => {
-                    tracing::warn!(upstream = id, %error, method, "no response");
-                    (format!("the upstream `{id}` did not respond"), true)
-                }
-            })?;
-            serde_json::from_str(response.json()).map_err(|error| (error.to_string(), false))
-        };
-        // Waiting for a slot says nothing about the server.
-        let late = |_| {
-            let message = format!("the upstream `{id}` did not respond within {timeout:?}");
-            Err((message, sent.load(Ordering::Relaxed)))
-        };
-        let result = tokio::time::timeout(timeout, request).await.unwrap_or_else(late);
-        match &result {
-            Err((_, true)) => permit.failed(),
-            _ if !sent.load(Ordering::Relaxed) => drop(permit),
-            _ => permit.succeeded(),
+    /// True if it may be asked for this: what it lists may have changed since the call was made.
+    pub(crate) fn offers(&self, method: UpstreamMethod, params: &Value) -> bool {
+        let text = |value: &Value| value.as_str().map(str::to_owned).unwrap_or_default();
+        match method {
+            UpstreamMethod::ReadResource => {
+                let uri = text(&params["uri"]);
+                self.lists_resource(&uri) || self.has_template_for(&uri)
+            }
+            UpstreamMethod::GetPrompt => self.lists_prompt(&params["name"]),
+            UpstreamMethod::Complete => {
+                let reference = &params["ref"];
+                self.completes()
+                    && match reference["type"].as_str() {
+                        Some("ref/prompt") => self.lists_prompt(&reference["name"]),
+                        _ => self.lists_template(&reference["uri"]),
+                    }
+            }
         }
-        result.map_err(|(message, _)| message)
     }
+
+    /// True if it lists the resource.
+    pub fn lists_resource(&self, uri: &str) -> bool {
+        self.resources().iter().any(|one| one["uri"] == uri)
+    }
+
+    /// True if the URI may come from one of its templates.
+    pub fn has_template_for(&self, uri: &str) -> bool {
+        let templates = self.templates();
+        let mut templates = templates.iter().filter_map(|one| one["uriTemplate"].as_str());
+        templates.any(|template| may_match(template, uri))
+    }
+
+    pub fn lists_template(&self, template: &Value) -> bool {
+        self.templates().iter().any(|one| one["uriTemplate"] == *template)
+    }
+
+    fn lists_prompt(&self, name: &Value) -> bool {
+        self.prompts().iter().any(|one| one["name"] == *name)
+    }
+
+    /// True if it completes arguments, and nobody has to approve that: it is asked at every key that is pressed.
+    pub fn completes(&self) -> bool {
+        self.listings().is_some_and(|listings| listings.completes)
+            && self
+                .method(UpstreamMethod::Complete)
+                .is_some_and(|tool| tool.contract.approval == ApprovalRequirement::Never)
+    }
+}
+
+/// True if a URI may come from a template: it has the same beginning before the first variable, and the same end after
+/// the last.
+fn may_match(template: &str, uri: &str) -> bool {
+    let Some((before, rest)) = template.split_once('{') else { return template == uri };
+    let after = rest.rsplit_once('}').map_or("", |(_, after)| after);
+    uri.len() >= before.len() + after.len() && uri.starts_with(before) && uri.ends_with(after)
 }
 
 /// True if a template begins with a scheme that is not a variable.
@@ -127,5 +134,14 @@ mod tests {
         for open in ["{any}", "{scheme}://x", "x{rest}", "", "://{x}", "1:{x}"] {
             assert!(!has_scheme(open), "{open}");
         }
+    }
+
+    #[test]
+    fn a_template_is_known_by_its_ends() {
+        assert!(may_match("file:///{path}", "file:///a/b"));
+        assert!(may_match("demo://{id}/data", "demo://7/data"));
+        assert!(!may_match("demo://{id}/data", "demo://7/text"));
+        assert!(!may_match("demo://aa{id}aa", "demo://aa"));
+        assert!(may_match("demo://fixed", "demo://fixed"));
     }
 }

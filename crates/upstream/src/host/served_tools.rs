@@ -16,6 +16,8 @@ use crate::{
     admission::{self, AdmissionRules, AdmittedTool, Rejection, RejectionReason},
     listings::ServerListings,
     lock::PinnedListings,
+    methods::{self, UpstreamMethod},
+    names,
     relay::Relay,
     settings::Overlay,
 };
@@ -29,6 +31,8 @@ pub(super) struct ServedTools {
     relays: Vec<Arc<Relay>>,
     /// The indices of the tools, by the names that they are served under.
     pub index: HashMap<String, usize>,
+    /// The methods that are no tool calls.
+    methods: Vec<(UpstreamMethod, Arc<Tool>)>,
     pub rejected: Vec<Rejection>,
     pub remarks: Vec<Remark>,
 }
@@ -37,6 +41,17 @@ impl Upstream {
     /// The tools that are served.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.served.load().tools.clone()
+    }
+
+    /// The methods that are no tool calls, as tools that are in no listing.
+    pub fn methods(&self) -> Vec<Arc<Tool>> {
+        self.served.load().methods.iter().map(|(_, tool)| tool.clone()).collect()
+    }
+
+    pub(super) fn method(&self, wanted: UpstreamMethod) -> Option<Arc<Tool>> {
+        let served = self.served.load();
+        let found = served.methods.iter().find(|(method, _)| *method == wanted);
+        found.map(|(_, tool)| tool.clone())
     }
 
     /// The name on the server of a tool that is served under this name.
@@ -81,7 +96,7 @@ impl Upstream {
     pub(super) fn apply(self: &Arc<Self>, listings: ServerListings) -> bool {
         let admission = self.lock_admission();
         let before = self.listings();
-        let listings = listings.filled_from(before.as_deref());
+        let listings = listings.filled_from(before.as_deref()).without_refused();
         if before.as_deref() == Some(&listings) {
             return false;
         }
@@ -130,6 +145,9 @@ impl Upstream {
             let message = format!("{error}; trying again later");
             served.remarks.push(Remark { tool: String::new(), message });
         }
+        let refused = listings.refused.iter();
+        let refused = refused.map(|why| Remark { tool: String::new(), message: why.clone() });
+        served.remarks.extend(refused);
         for admitted in admission.admitted {
             let texts = admitted.findings.iter().map(admission::describe_finding);
             let changes = admitted.tolerated.iter();
@@ -147,9 +165,42 @@ impl Upstream {
                 Err(rejection) => served.rejected.push(rejection),
             }
         }
+        let rejected = served.rejected.iter();
+        let rejected = rejected.flat_map(|one| names::all(&self.id, &one.tool, &one.served_as));
+        let relays = served.tools.iter().zip(&served.relays);
+        let served_names = relays
+            .flat_map(|(tool, relay)| names::all(&self.id, relay.own_name(), &tool.contract.name));
+        let methods = UpstreamMethod::ALL.iter().map(|method| method.tool_name(&self.id));
+        let known: Vec<_> = served_names.chain(rejected).chain(methods).collect();
+        for message in self.shared.policy.unmatched(&self.id, &known) {
+            tracing::warn!(upstream = self.id, "{message}");
+            served.remarks.push(Remark { tool: String::new(), message });
+        }
+        // They follow from the settings alone.
+        served.methods.clone_from(&before.methods);
+        if served.methods.is_empty() {
+            served.methods = self.method_tools();
+        }
         served.listings = Some(listings);
         self.served.store(Arc::new(served));
         self.shared.changes.send_modify(|count| *count += 1);
+    }
+
+    fn method_tools(self: &Arc<Self>) -> Vec<(UpstreamMethod, Arc<Tool>)> {
+        let tools = UpstreamMethod::ALL.into_iter().filter_map(|method| {
+            let tool = methods::admitted(&self.id, &self.settings, method).and_then(|admitted| {
+                let relay = Arc::new(Relay::of_method(self, &admitted, method));
+                let AdmittedTool { mut contract, input, output, .. } = admitted;
+                self.shared.policy.apply(&mut contract, &[]);
+                Tool::enforcing(contract, relay, &self.shared.defaults, input, output)
+            });
+            // Without it there is no such request: never one that is not checked.
+            let tool = tool.inspect_err(|error| {
+                tracing::error!(upstream = self.id, method = method.as_str(), %error, "cannot be served");
+            });
+            Some((method, Arc::new(tool.ok()?)))
+        });
+        tools.collect()
     }
 
     /// An admitted tool with its provider; the one of before where nothing has changed.
@@ -159,7 +210,8 @@ impl Upstream {
         before: &ServedTools,
     ) -> Result<(Arc<Tool>, Arc<Relay>), Rejection> {
         let mut contract = admitted.contract.clone();
-        (self.shared.policy)(&mut contract);
+        let names = names::all(&self.id, &admitted.own_name, &contract.name);
+        self.shared.policy.apply(&mut contract, &names);
         if let Some(&index) = before.index.get(&contract.name) {
             let (tool, relay) = (&before.tools[index], &before.relays[index]);
             if relay.is_for(&admitted)

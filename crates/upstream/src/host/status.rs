@@ -6,7 +6,7 @@ use guard::process::SandboxLevel;
 use serde::Serialize;
 
 use super::upstream::{Upstream, UpstreamState};
-use crate::{admission::Rejection, connection::Target, settings::AllowedTools};
+use crate::{ServerText, admission::Rejection, connection::Target, settings::AllowedTools};
 
 /// The status of an upstream.
 #[derive(Debug, Clone, Serialize)]
@@ -65,11 +65,12 @@ impl Upstream {
         let listings = served.listings.as_deref();
         let text = |key: &str| listings.and_then(|listings| listings.info.get(key)?.as_str());
         let stderr = self.stderr();
+        let stderr = stderr.for_programs();
         let sandbox = self.sandbox();
         let start = stderr.ceil_char_boundary(stderr.len().saturating_sub(MAX_STDERR_BYTES));
         UpstreamStatus {
             id: self.id.clone(),
-            target: shown(&self.target),
+            target: ServerText::new(&shown(&self.target)).for_programs().to_owned(),
             state: self.state(),
             protocol: listings
                 .map(|listings| listings.protocol.clone())
@@ -129,7 +130,9 @@ fn sandbox_remark(applied: SandboxLevel) -> Option<Remark> {
             "the kernel is too old for the whole sandbox: access to files is restricted, signals to other \
              processes are not"
         }
-        SandboxLevel::Not => "the kernel has no Landlock: the server runs without a sandbox",
+        SandboxLevel::Not => {
+            "the kernel has no Landlock: the server runs without a sandbox, and can approve calls as the operator can"
+        }
     };
     Some(Remark { tool: String::new(), message: message.to_owned() })
 }

@@ -16,6 +16,7 @@ use super::{
     upstream::{DownCause, Upstream, UpstreamState},
 };
 use crate::{
+    ServerText,
     connection::{self, ConnectOptions, Connection, ConnectionEvent},
     listings::ServerListings,
     lock::{ContractLock, FileStamp},
@@ -130,7 +131,12 @@ async fn connect(upstream: &Upstream) -> Result<(Connection, ServerListings), (S
             limits: settings.connection_limits(),
             protocol: settings.protocol,
             client: json!({ "name": "toolgate", "version": env!("CARGO_PKG_VERSION") }),
-            capabilities: upstream.shared.capabilities.clone(),
+            // Who may not ask is not told that somebody could be asked.
+            capabilities: if settings.questions {
+                upstream.shared.capabilities.clone()
+            } else {
+                json!({})
+            },
         };
         let connected =
             connection::connect(&upstream.target, &options, &upstream.shared.spawner).await;
@@ -163,9 +169,9 @@ pub fn error_chain(error: &dyn std::error::Error) -> String {
 }
 
 /// An error with the last line that the server printed on stderr.
-pub fn with_stderr(error: String, stderr: &str) -> String {
-    match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
-        Some(line) if !error.contains(line.trim()) => format!("{error}; stderr: {}", line.trim()),
+pub fn with_stderr(error: String, stderr: &ServerText) -> String {
+    match stderr.last_line().map(|line| line.for_people()) {
+        Some(line) if !error.contains(&line) => format!("{error}; stderr: {line}"),
         _ => error,
     }
 }

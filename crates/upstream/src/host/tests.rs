@@ -3,6 +3,16 @@ use serde_json::json;
 use super::*;
 use crate::{connection::Program, lock::PinnedListings};
 
+struct NoPolicy;
+
+impl ToolPolicy for NoPolicy {
+    fn apply(&self, _: &mut Contract, _: &[String]) {}
+
+    fn unmatched(&self, _: &str, _: &[String]) -> Vec<String> {
+        Vec::new()
+    }
+}
+
 /// A configuration with one upstream that cannot be started.
 fn config(folder: &std::path::Path) -> HostConfig {
     let target = Target::Program(Program {
@@ -29,7 +39,7 @@ fn config(folder: &std::path::Path) -> HostConfig {
         lock_file,
         taken: HashSet::new(),
         defaults: Limits::default(),
-        policy: Arc::new(|_| ()),
+        policy: Arc::new(NoPolicy),
         capabilities: json!({}),
         spawner: Spawner::of_this_program(),
     }

@@ -19,10 +19,10 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use super::{ConfiguredUpstream, HostShared, served_tools::ServedTools};
 use crate::{
+    ServerText,
     circuit_breaker::CircuitBreaker,
     connection::{ConnectError, Connection, Target},
     listings::ServerListings,
-    lock::PinnedListings,
     paused_calls::PausedCalls,
     settings::{Overlay, StartMode, UpstreamSettings},
 };
@@ -207,6 +207,7 @@ impl Upstream {
         Arc::ptr_eq(&now.contract, &call.contract)
             || (now.contract.approval, now.contract.effects)
                 == (call.contract.approval, call.contract.effects)
+                && !now.input.is_heavy(call.input.to_string().len() as u64)
                 && now.input.is_valid(&call.input)
     }
 
@@ -219,7 +220,7 @@ impl Upstream {
     }
 
     /// The end of what it printed on stderr.
-    pub(super) fn stderr(&self) -> String {
+    pub(super) fn stderr(&self) -> ServerText {
         self.connection.load().as_ref().map(|connection| connection.stderr()).unwrap_or_default()
     }
 
@@ -259,7 +260,8 @@ impl Upstream {
     /// Everything that is pinned of it.
     pub(super) fn pinned_listings(&self) -> Option<ServerListings> {
         let lock = self.shared.lock.load();
-        lock.as_ref()?.upstreams.get(&self.id).map(PinnedListings::to_listings)
+        let pinned = lock.as_ref()?.upstreams.get(&self.id)?;
+        Some(pinned.to_listings().without_refused())
     }
 
     /// True if it is enabled and nothing is known of its tools.

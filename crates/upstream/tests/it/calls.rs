@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use mcp::ListKind;
 use serde_json::json;
+use testkit::eventually;
 use upstream::connection::{ConnectionEvent, InterimMessage, RequestError, RequestOptions};
 
-use crate::harness::{SentRequest, answer, call_options, connected, serving, wait_until, within};
+use crate::harness::{SentRequest, answer, call_options, connected, serving, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_find_their_requests_in_any_order() {
@@ -131,7 +132,7 @@ async fn a_request_that_times_out_is_cancelled_and_its_late_response_ignored() {
     let error = within(late).await.unwrap_err();
     assert!(matches!(error, RequestError::Timeout(100)), "{error:?}");
     assert_eq!(error.to_string(), "no response within 100 ms");
-    wait_until("both late answers came", || connection.discarded().unexpected == 2).await;
+    eventually("both late answers came", async || connection.discarded().unexpected == 2).await;
     let seen = answer(&connection, r#"{"number":2}"#).await.unwrap();
     assert_eq!(seen["structuredContent"]["number"], 2);
 }

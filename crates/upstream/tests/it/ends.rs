@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use guard::process::{ProcessSandbox, SandboxLevel, StartError};
+use testkit::eventually;
 use upstream::connection::{ConnectError, ConnectOptions, Program, RequestError};
 
 use crate::harness::{
     Mark, SentRequest, answer, closed, connected, options, python, serving, serving_with, shell,
-    try_connect, wait_until, within,
+    try_connect, within,
 };
 
 #[tokio::test]
@@ -27,7 +28,7 @@ async fn a_server_that_dies_takes_its_requests_along_and_says_why() {
     assert_eq!(closed(&connection).await, "the server exited with code 7: out of coffee");
     let after = answer(&connection, "{}").await.unwrap_err();
     assert!(matches!(after, RequestError::NotSent(_)), "{after:?}");
-    assert_eq!(connection.stderr(), "out of coffee\n");
+    assert_eq!(connection.stderr().for_programs(), "out of coffee\n");
 }
 
 #[tokio::test]
@@ -68,8 +69,11 @@ async fn only_the_latest_of_standard_error_is_kept() {
     )
     .await;
     answer(&connection, "{}").await.unwrap();
-    wait_until("all was read", || connection.stderr().ends_with("line 99999\n")).await;
-    assert_eq!(connection.stderr().len(), 1_000);
+    eventually("all was read", async || {
+        connection.stderr().for_programs().ends_with("line 99999\n")
+    })
+    .await;
+    assert_eq!(connection.stderr().for_programs().len(), 1_000);
 }
 
 /// Starts a child in a session of its own, and a grandchild that nobody waits for.
@@ -82,7 +86,7 @@ for message in messages(): modern(message) or echo(message)";
 async fn nothing_is_left_after_closing() {
     let mark = Mark::new();
     let connection = connected(&mark.in_text(FORKS)).await;
-    wait_until("it has children", || mark.sleeps() == 2).await;
+    eventually("it has children", async || mark.sleeps() == 2).await;
     let mut pending = SentRequest::call(&connection, r#"{"late":true}"#);
     within(connection.close()).await;
     assert_eq!(mark.running(), Vec::<String>::new());
@@ -110,7 +114,7 @@ while True: time.sleep(1) # MARK";
 async fn nothing_is_left_of_a_connection_that_is_dropped() {
     let mark = Mark::new();
     let connection = connected(&mark.in_text(FORKS)).await;
-    wait_until("it has children", || mark.sleeps() == 2).await;
+    eventually("it has children", async || mark.sleeps() == 2).await;
     let other = connection.clone();
     drop(connection);
     assert!(answer(&other, "{}").await.is_ok());
@@ -119,7 +123,7 @@ async fn nothing_is_left_of_a_connection_that_is_dropped() {
     drop(other);
     pending.finish().await.unwrap();
     drop(pending);
-    wait_until("nothing is left", || mark.running().is_empty()).await;
+    eventually("nothing is left", async || mark.running().is_empty()).await;
 }
 
 #[tokio::test]
@@ -127,7 +131,7 @@ async fn nothing_is_left_of_a_server_that_forks_and_dies() {
     let mark = Mark::new();
     let script = mark.in_text(FORKS).replace("or echo(message)", "or os._exit(1)");
     let connection = connected(&script).await;
-    wait_until("it has children", || mark.sleeps() == 2).await;
+    eventually("it has children", async || mark.sleeps() == 2).await;
     assert!(answer(&connection, "{}").await.is_err());
     assert_eq!(mark.running(), Vec::<String>::new());
 }
@@ -140,7 +144,7 @@ async fn nothing_is_left_of_a_connection_that_never_was() {
     let script = mark.in_text("sleep MARK & setsid sleep MARK & sleep MARK");
     let error = try_connect(shell(&script), options).await.unwrap_err();
     assert!(matches!(error, ConnectError::Timeout { .. }), "{error:?}");
-    wait_until("nothing is left", || mark.running().is_empty()).await;
+    eventually("nothing is left", async || mark.running().is_empty()).await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use guard::process::{ResourceLimits, Spawner};
@@ -156,14 +156,6 @@ pub async fn closed(connection: &Connection) -> String {
     }
 }
 
-pub async fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + DEADLINE;
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
-
 /// A number that no other test uses, by which a test finds its processes.
 pub struct Mark(String);
 
@@ -181,12 +173,7 @@ impl Mark {
 
     /// The command lines of all running processes with the number in it, our supervisors included.
     pub fn running(&self) -> Vec<String> {
-        let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
-            // A process may end while it is being looked at. A zombie has no command line.
-            let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
-            Some(String::from_utf8_lossy(&line).replace('\0', " "))
-        });
-        lines.filter(|line| line.contains(&self.0)).collect()
+        testkit::running(&self.0)
     }
 
     /// The number of them that are `sleep` itself.

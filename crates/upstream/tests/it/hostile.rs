@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use upstream::connection::{RequestError, RequestOptions};
+use testkit::peak_bytes;
+use upstream::{
+    ServerText,
+    connection::{RequestError, RequestOptions},
+};
 
 use crate::harness::{SentRequest, answer, call_options, serving, serving_with, within};
 
@@ -19,7 +23,8 @@ async fn garbage_is_counted_and_ignored() {
     let seen = answer(&connection, r#"{"number":1}"#).await.unwrap();
     assert_eq!(seen["structuredContent"]["number"], 1);
     let discarded = connection.discarded();
-    assert_eq!(discarded.samples[..3], ["INFO starting", "{", r#"{"level":"info"}"#]);
+    let samples: Vec<_> = discarded.samples.iter().map(ServerText::for_programs).collect();
+    assert_eq!(samples[..3], ["INFO starting", "{", r#"{"level":"info"}"#]);
     assert_eq!(discarded.samples.len(), 5);
     // An empty batch has no messages, and one of a number has one that is none.
     assert_eq!((discarded.malformed, discarded.too_long, discarded.unexpected), (8, 0, 0));
@@ -55,20 +60,32 @@ async fn a_line_of_a_hundred_megabytes_costs_no_memory() {
         |options| options.limits.max_message_bytes = 1 << 20,
     )
     .await;
-    let before = peak_memory_kib();
+    let before = peak_bytes(std::process::id());
     let error = answer(&connection, r#"{"large":true}"#).await.unwrap_err();
     assert!(matches!(error, RequestError::TooLarge(1_048_576)), "{error:?}");
     assert_eq!(error.to_string(), "the response has more than 1048576 bytes (max_message_bytes)");
-    let grown = peak_memory_kib() - before;
-    assert!(grown < 64 * 1_024, "memory grew by {grown} KiB");
+    let grown = peak_bytes(std::process::id()) - before;
+    assert!(grown < 64 << 20, "memory grew by {grown} bytes");
     assert_eq!(connection.discarded().too_long, 1);
     assert!(answer(&connection, "{}").await.is_ok());
 }
 
-fn peak_memory_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+#[tokio::test]
+async fn a_response_above_the_limit_of_its_request_is_dropped_where_it_is_read() {
+    let connection = serving_with(
+        "    if 'id' in message: line('{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"text\":\"%s\"}}' %
+        (message['id'], 'x' * 2000))",
+        |_| {},
+    )
+    .await;
+    for (max_response_bytes, is_large) in [(1_000, true), (3_000, false)] {
+        let options = RequestOptions { max_response_bytes, ..call_options() };
+        let ended = within(connection.request("resources/read", "{}", options)).await;
+        match ended {
+            Err(RequestError::TooLarge(1_000)) => assert!(is_large),
+            ended => assert!(!is_large && ended.is_ok(), "{ended:?}"),
+        }
+    }
 }
 
 #[tokio::test]

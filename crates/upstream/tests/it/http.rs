@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use guard::net::Url;
 use mcp::{ListKind, ProtocolVersion};
 use serde_json::{Value, json};
-use testkit::{Act, Peer, PeerRequest, eventually};
+use testkit::{Act, Peer, PeerRequest, eventually, free_port};
 use upstream::connection::{
     ConnectError, ConnectOptions, Connection, ConnectionEvent, Endpoint, HttpTransport,
     ProtocolChoice, Target, connect,
@@ -66,8 +66,7 @@ async fn a_modern_server_is_connected_called_and_subscribed_to() {
     sender.send(event(&changed)).unwrap();
     assert_eq!(within(events.recv()).await, Some(ConnectionEvent::ListChanged(ListKind::Tools)));
     within(connection.close()).await;
-    eventually("all is closed", || async { (peer.closed() == peer.connections()).then_some(()) })
-        .await;
+    eventually("all is closed", async || peer.closed() == peer.connections()).await;
     assert!(peer.heard().iter().all(|one| one.header("x-key") == "secret"));
 }
 
@@ -166,9 +165,7 @@ async fn the_error_of_an_address_says_what_to_do() {
     let text = error_of(|| vec![Act::answer(200, "Content-Type: text/html\r\n", "<html>")]).await;
     assert!(text.contains("text/html"), "{text}");
     let mut gone = Peer::start(|_| vec![]).await;
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    gone.port = free.local_addr().unwrap().port();
-    drop(free);
+    gone.port = free_port();
     let error = try_connect(&gone, options()).await.err().unwrap();
     assert!(matches!(error, ConnectError::Address(_)), "{error:?}");
 }

@@ -19,43 +19,28 @@ async fn all_pages_are_read() {
 }
 
 #[tokio::test]
-async fn pages_without_end_are_left_at_the_limit() {
-    let connection = serving_with(
-        "    page = int(message['params'].get('cursor', '0'))
-    result(message, tools=[{'name': f't{page}'}], nextCursor=str(page + 1))",
-        |options| options.limits.max_pages = 100,
-    )
-    .await;
-    let listing = within(connection.list("tools/list", "tools")).await.unwrap();
-    assert_eq!(listing.items.len(), 100);
-    assert_eq!(listing.cut.as_deref(), Some("there are more than 100 pages (max_pages)"));
-}
-
-#[tokio::test]
-async fn pages_in_a_circle_are_noticed() {
-    let connection = serving(
-        "    page = int(message['params'].get('cursor', '0'))
-    result(message, tools=[{'name': f't{page}'}], nextCursor=str((page + 1) % 3))",
-    )
-    .await;
-    let listing = within(connection.list("tools/list", "tools")).await.unwrap();
-    assert_eq!(listing.cut.as_deref(), Some("a cursor repeats after 4 pages"));
-}
-
-#[tokio::test]
-async fn ten_thousand_tools_are_read_and_one_more_is_not() {
-    let script = |count: u32| {
+async fn a_listing_without_end_is_cut_and_says_so() {
+    let page = "    page = int(message['params'].get('cursor', '0'))";
+    let next = |cursor: &str| {
+        format!(
+            "{page}\n    result(message, tools=[{{'name': f't{{page}}'}}], nextCursor={cursor})"
+        )
+    };
+    let all = |count: u32| {
         format!(
             "    result(message, tools=[{{'name': f'tool{{n}}', 'inputSchema': {{'type': 'object'}}}} for n in range({count})])"
         )
     };
-    let connection = serving(&script(10_000)).await;
-    let listing = within(connection.list("tools/list", "tools")).await.unwrap();
-    assert_eq!((listing.items.len(), listing.cut), (10_000, None));
-    let connection = serving(&script(12_000)).await;
-    let listing = within(connection.list("tools/list", "tools")).await.unwrap();
-    assert_eq!(listing.items.len(), 10_000);
-    assert_eq!(listing.cut.as_deref(), Some("more than 10000 are listed (max_listed)"));
+    for (body, listed, cut) in [
+        (next("str(page + 1)"), 100, Some("there are more than 100 pages (max_pages)")),
+        (next("str((page + 1) % 3)"), 4, Some("a cursor repeats after 4 pages")),
+        (all(10_000), 10_000, None),
+        (all(12_000), 10_000, Some("more than 10000 are listed (max_listed)")),
+    ] {
+        let connection = serving_with(&body, |options| options.limits.max_pages = 100).await;
+        let listing = within(connection.list("tools/list", "tools")).await.unwrap();
+        assert_eq!((listing.items.len(), listing.cut.as_deref()), (listed, cut), "{body}");
+    }
 }
 
 #[tokio::test]

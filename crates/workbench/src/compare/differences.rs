@@ -127,6 +127,7 @@ impl<'a> DifferenceWalk<'a> {
         new: Option<&Value>,
         text: impl FnOnce() -> String,
     ) {
+        let given = |value| excerpt::at_most(value, excerpt::MAX_VALUE_BYTES, "max_value_bytes");
         let count = if wording { &mut self.words } else { &mut self.values };
         *count += 1;
         if *count <= MAX_DIFFERENCES {
@@ -134,8 +135,8 @@ impl<'a> DifferenceWalk<'a> {
                 pointer: self.pointer.clone(),
                 text: text(),
                 wording,
-                old: old.map(excerpt::whole),
-                new: new.map(excerpt::whole),
+                old: old.map(given),
+                new: new.map(given),
             });
         }
     }

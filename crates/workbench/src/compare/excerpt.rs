@@ -51,18 +51,15 @@ pub(super) fn pair(old: &Value, new: &Value) -> String {
     format!("changed from {} to {}", part(&old), part(&new))
 }
 
-/// A value as programs get it: whole, but for what is larger than any tool may be.
-pub(super) fn whole(value: &Value) -> Value {
+/// A value as programs get it: whole, but of one with more bytes the beginning as a text, which names the limit.
+pub fn at_most(value: &Value, max_bytes: usize, limit: &str) -> Value {
     let text = value.to_string();
-    if text.len() <= MAX_VALUE_BYTES {
+    if text.len() <= max_bytes {
         return value.clone();
     }
-    let mut end = MAX_VALUE_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(max_bytes);
     let more = text.len() - end;
-    Value::String(format!("{}… ({more} more bytes: max_value_bytes)", &text[..end]))
+    Value::String(format!("{}… ({more} more bytes: {limit})", &text[..end]))
 }
 
 #[cfg(test)]
@@ -90,8 +87,9 @@ mod tests {
     #[test]
     fn programs_get_everything_up_to_a_limit() {
         let tool = json!({ "description": "é".repeat(100_000) });
-        assert_eq!(whole(&tool), tool);
-        let large = whole(&json!("é".repeat(200_000)));
+        let at_most = |value| at_most(value, MAX_VALUE_BYTES, "max_value_bytes");
+        assert_eq!(at_most(&tool), tool);
+        let large = at_most(&json!("é".repeat(200_000)));
         assert!(large.as_str().unwrap().ends_with("more bytes: max_value_bytes)"));
         assert!(large.to_string().len() < MAX_VALUE_BYTES + 100);
     }

@@ -96,6 +96,11 @@ fn judge(characters: &[char], index: usize) -> Option<CharacterRule> {
     })
 }
 
+/// True if people cannot see the character at this place, and nothing beside it needs it.
+pub(super) fn is_invisible_at(characters: &[char], index: usize) -> bool {
+    judge(characters, index).is_some()
+}
+
 /// True if a character by itself is invisible.
 pub(super) fn is_invisible(one: char) -> bool {
     judge(&[one], 0).is_some()

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::{
-    shortlist::{is_stop_word, stem},
-    text::{normal, split_name, words},
+    shortlist::{is_stop_word, split_name, stem},
+    text::{normal, words},
 };
 
 /// The most parts of a schema that may describe one value.

@@ -2,10 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::contained::contained;
+
 /// A text in the cell of a table.
 pub(super) fn cell(text: &str) -> String {
     // A bar ends the cell even inside a code span, unless it is escaped.
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    contained(&line).replace('|', "\\|")
 }
 
 /// A text as code, whatever backticks it has.

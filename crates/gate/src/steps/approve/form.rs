@@ -4,13 +4,12 @@ use serde_json::{Value, json};
 
 use crate::{
     Approval, ApprovalId, InputRequest, Tool,
-    approvals::{ApprovalDecision, MAX_REASON_CHARACTERS},
+    approvals::{ApprovalDecision, MAX_REASON_CHARACTERS, shown_arguments},
     truncate,
-    visible_text::visible,
 };
 
 /// The most that is shown of the arguments and of the preview, in bytes each.
-const MAX_SHOWN_BYTES: u64 = 8_192;
+const MAX_SHOWN_BYTES: usize = 8_192;
 
 /// The prefix of the name of every such input request.
 const PREFIX: &str = "approve_";
@@ -37,7 +36,7 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> InputRequest {
     );
     if let Some(preview) = &approval.preview {
         message.push_str("\n\nWhat it would do:\n");
-        message.push_str(&truncate::shown(preview.clone(), MAX_SHOWN_BYTES));
+        message.push_str(&truncate::shown(preview.clone(), MAX_SHOWN_BYTES as u64));
     }
     let schema = json!({
         "type": "object",
@@ -64,8 +63,10 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> InputRequest {
 fn arguments(approval: &Approval) -> String {
     let Some(input) = &approval.input else { return "(not shown: they hold secrets)".into() };
     let value: Value = serde_json::from_str(input.get()).unwrap_or_default();
-    let text = visible(&serde_json::to_string_pretty(&value).unwrap_or_default());
-    truncate::shown(text, MAX_SHOWN_BYTES)
+    let whole = format!("all of it: toolgate approvals show {}", approval.id);
+    shown_arguments(&value, MAX_SHOWN_BYTES, &whole).unwrap_or_else(|| {
+        format!("({} bytes, too many values to be shown here; {whole})", input.get().len())
+    })
 }
 
 /// The decision in a reply. Only an explicit yes is one.

@@ -2,6 +2,7 @@
 
 use gate::{ApprovalId, ApprovalState, Call, CallChannel, InputCapabilities};
 use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
 
 use super::{ApprovalGate, Preview, call, usual};
 
@@ -22,6 +23,13 @@ async fn asks(fixture: &ApprovalGate, call: Call) -> (String, Value) {
     let questions = failure.questions.expect("a question");
     let (name, question) = questions.iter().next().unwrap();
     (name.clone(), question.params.clone())
+}
+
+/// A gate with a usual call that waits, and the name of its question.
+async fn asked() -> (ApprovalGate, String) {
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    (fixture, name)
 }
 
 fn reply(name: &str, reply: &Value) -> Value {
@@ -64,8 +72,7 @@ async fn only_an_explicit_yes_is_one() {
         json!({ "action": "accept", "content": { "approve": false } }),
     ];
     for said in no {
-        let fixture = ApprovalGate::new(Preview::Nothing);
-        let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+        let (fixture, name) = asked().await;
         assert_eq!(fixture.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
         assert_eq!(fixture.state(&id(&name)).await, ApprovalState::Refused, "{said}");
         assert_eq!(fixture.runs(), 0);
@@ -82,8 +89,7 @@ async fn only_an_explicit_yes_is_one() {
         json!({ "content": { "approve": true } }),
     ];
     for said in neither {
-        let fixture = ApprovalGate::new(Preview::Nothing);
-        let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+        let (fixture, name) = asked().await;
         // Asked again.
         assert_eq!(asks(&fixture, at_client(usual(), reply(&name, &said))).await.0, name, "{said}");
         assert_eq!(fixture.runs(), 0);
@@ -92,8 +98,7 @@ async fn only_an_explicit_yes_is_one() {
 
 #[tokio::test]
 async fn a_refusal_carries_the_reason() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    let (fixture, name) = asked().await;
     let said =
         json!({ "action": "accept", "content": { "approve": false, "reason": " not now " } });
     let failure = fixture.call(at_client(usual(), reply(&name, &said))).await.result.unwrap_err();
@@ -116,8 +121,7 @@ async fn who_is_not_trusted_or_cannot_ask_is_not_heard() {
 
 #[tokio::test]
 async fn nobody_answers_for_another_call() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let (mine, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    let (fixture, mine) = asked().await;
     let other = call("one", json!({ "path": "other" }));
     let (name, _) = asks(&fixture, at_client(other, reply(&mine, &yes()))).await;
     assert_ne!(name, mine);
@@ -135,8 +139,7 @@ async fn nobody_answers_for_another_call() {
 #[tokio::test]
 async fn a_no_here_is_a_no_whatever_the_operator_says_meanwhile() {
     for said in [json!({ "action": "decline" }), json!({ "action": "cancel" })] {
-        let fixture = ApprovalGate::new(Preview::Nothing);
-        let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+        let (fixture, name) = asked().await;
         fixture.decide(&id(&name), true).await;
         assert_eq!(fixture.code(at_client(usual(), reply(&name, &said))).await, "not_allowed");
         // Also for whoever tries again.
@@ -144,14 +147,12 @@ async fn a_no_here_is_a_no_whatever_the_operator_says_meanwhile() {
         assert_eq!(fixture.runs(), 0);
     }
     // And a yes here does not undo the operator's no.
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    let (fixture, name) = asked().await;
     fixture.decide(&id(&name), false).await;
     assert_eq!(fixture.code(at_client(usual(), reply(&name, &yes()))).await, "not_allowed");
     assert_eq!(fixture.runs(), 0);
     // Two who say yes are one yes.
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    let (fixture, name) = asked().await;
     fixture.decide(&id(&name), true).await;
     assert_eq!(fixture.code(at_client(usual(), reply(&name, &yes()))).await, "ok");
     let (other, _) = asks(&fixture, at_client(usual(), reply(&name, &yes()))).await;
@@ -161,8 +162,7 @@ async fn a_no_here_is_a_no_whatever_the_operator_says_meanwhile() {
 
 #[tokio::test]
 async fn a_yes_that_comes_too_late_is_none() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    let (fixture, name) = asked().await;
     fixture.clock.advance_ms(100_000);
     let (other, _) = asks(&fixture, at_client(usual(), reply(&name, &yes()))).await;
     assert_ne!(other, name);
@@ -186,16 +186,11 @@ async fn the_form_shows_what_would_hide() {
 
 #[tokio::test]
 async fn of_many_replies_at_once_one_runs() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let (name, _) = asks(&fixture, at_client(usual(), json!({}))).await;
+    let (fixture, name) = asked().await;
     let replies = (0..32).map(|_| {
         let (gate, call) = (fixture.gate.clone(), at_client(usual(), reply(&name, &yes())));
-        tokio::spawn(async move { gate.call(call).await.code() == "ok" })
+        async move { gate.call(call).await.code() == "ok" }
     });
-    let replies: Vec<_> = replies.collect();
-    let mut ran = 0;
-    for reply in replies {
-        ran += usize::from(reply.await.unwrap());
-    }
-    assert_eq!((ran, fixture.runs()), (1, 1));
+    let ran = replies.collect::<JoinSet<_>>().join_all().await;
+    assert_eq!((ran.iter().filter(|ran| **ran).count(), fixture.runs()), (1, 1));
 }

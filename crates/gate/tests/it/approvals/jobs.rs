@@ -17,6 +17,13 @@ async fn jobs(fixture: &ApprovalGate) -> Arc<Jobs> {
     Jobs::start(fixture.gate.clone(), SETTINGS, true).await.unwrap()
 }
 
+/// A gate and its jobs.
+async fn started() -> (ApprovalGate, Arc<Jobs>) {
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let jobs = jobs(&fixture).await;
+    (fixture, jobs)
+}
+
 fn usual() -> Call {
     call("one", json!({ "path": "a" })).door(Door::Jobs)
 }
@@ -48,8 +55,7 @@ async fn waits(fixture: &ApprovalGate, jobs: &Arc<Jobs>, call: Call) -> (JobId, 
 
 #[tokio::test]
 async fn a_job_goes_on_when_this_or_another_process_decides() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let other = fixture.second_process();
     for (runs, decider) in [(1, &fixture), (2, &other)] {
         let (id, approval) = waits(&fixture, &jobs, usual()).await;
@@ -72,8 +78,7 @@ async fn a_job_goes_on_when_this_or_another_process_decides() {
 
 #[tokio::test]
 async fn a_no_ends_it_with_the_reason() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let (id, approval) = waits(&fixture, &jobs, usual()).await;
     fixture.decide(&approval, false).await;
     let job = until(&fixture, &id, JobState::Failed).await;
@@ -84,8 +89,7 @@ async fn a_no_ends_it_with_the_reason() {
 
 #[tokio::test]
 async fn nobody_deciding_ends_it_too() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let (id, approval) = waits(&fixture, &jobs, usual()).await;
     fixture.clock.advance_ms(100_000);
     let job = until(&fixture, &id, JobState::Failed).await;
@@ -99,8 +103,7 @@ async fn nobody_deciding_ends_it_too() {
 
 #[tokio::test]
 async fn a_job_whose_request_is_gone_waits_for_nothing() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let (id, _) = waits(&fixture, &jobs, usual()).await;
     let database = rusqlite::Connection::open(fixture.database()).unwrap();
     database.execute("DELETE FROM approvals", []).unwrap();
@@ -111,8 +114,7 @@ async fn a_job_whose_request_is_gone_waits_for_nothing() {
 
 #[tokio::test]
 async fn a_cancelled_job_takes_its_request_with_it() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let (id, approval) = waits(&fixture, &jobs, usual()).await;
     assert!(matches!(jobs.cancel(&id).await.unwrap(), CancelResult::Done(_)));
     assert_eq!(fixture.state(&approval).await, ApprovalState::Cancelled);
@@ -145,8 +147,7 @@ async fn a_job_that_is_cancelled_before_it_waits_does_not_wait() {
 
 #[tokio::test]
 async fn it_waits_through_a_restart_and_runs_once() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let first = jobs(&fixture).await;
+    let (fixture, first) = started().await;
     let (id, approval) = waits(&fixture, &first, usual()).await;
     let (decided, other) = waits(&fixture, &first, usual()).await;
     fixture.gate.begin_stopping();
@@ -164,8 +165,7 @@ async fn it_waits_through_a_restart_and_runs_once() {
 
 #[tokio::test]
 async fn every_number_is_still_the_same_when_it_goes_on() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     let mut numbers = vec![0.1 + 0.2, 5e-324, f64::MAX, 1.0, -0.0, 123_456_789.012_345_68];
     while numbers.len() < 40 {
@@ -187,8 +187,7 @@ async fn every_number_is_still_the_same_when_it_goes_on() {
 
 #[tokio::test]
 async fn a_job_may_bring_an_approval_and_keeps_nobody_elses() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let id = fixture.ask(call("one", json!({ "path": "a" }))).await;
     fixture.decide(&id, true).await;
     let job = submit(&jobs, with(usual(), &id)).await;
@@ -208,8 +207,7 @@ async fn a_job_may_bring_an_approval_and_keeps_nobody_elses() {
 
 #[tokio::test]
 async fn of_two_processes_one_goes_on_with_it() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let server = jobs(&fixture).await;
+    let (fixture, server) = started().await;
     let visitor = fixture.second_process();
     let visiting = Jobs::visiting(visitor.gate.clone(), SETTINGS);
     for round in 1..=5 {
@@ -227,8 +225,7 @@ async fn of_two_processes_one_goes_on_with_it() {
 
 #[tokio::test]
 async fn a_visitor_lets_go_of_what_the_server_has_ended() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let server = jobs(&fixture).await;
+    let (fixture, server) = started().await;
     let visitor = fixture.second_process();
     let visiting = Jobs::visiting(visitor.gate.clone(), SETTINGS);
     for round in 0..6 {
@@ -247,8 +244,7 @@ async fn a_visitor_lets_go_of_what_the_server_has_ended() {
 
 #[tokio::test]
 async fn too_many_that_wait_end_a_job_at_once() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     for _ in 0..5 {
         waits(&fixture, &jobs, usual()).await;
     }
@@ -259,8 +255,7 @@ async fn too_many_that_wait_end_a_job_at_once() {
 
 #[tokio::test]
 async fn secrets_of_a_job_are_gone_when_it_is_over() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let jobs = jobs(&fixture).await;
+    let (fixture, jobs) = started().await;
     let input: Value = json!({ "key": "hunter2-hunter2" });
     let (id, approval) = waits(&fixture, &jobs, usual().input(input)).await;
     fixture.decide(&approval, true).await;

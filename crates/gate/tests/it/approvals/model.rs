@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use gate::{ApprovalId, ApprovalState, Call, Caller, Recording, approvals::DecisionResult};
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use super::{ApprovalGate, Preview, SETTINGS, call};
 
@@ -200,7 +201,7 @@ async fn no_crowd_gets_more_than_was_approved() {
         let fixture = ApprovalGate::new(Preview::Nothing);
         let crowd = (0..8).map(|member| {
             let fixture = fixture.second_process();
-            tokio::spawn(async move {
+            async move {
                 let mut random = StdRng::seed_from_u64(seed * 100 + member);
                 let (mut seen, mut approved, mut ran) = (Vec::new(), 0, 0);
                 for _ in 0..60 {
@@ -224,15 +225,11 @@ async fn no_crowd_gets_more_than_was_approved() {
                     }
                 }
                 (approved, ran)
-            })
+            }
         });
-        let crowd: Vec<_> = crowd.collect();
-        let (mut approved, mut ran) = (0, 0);
-        for member in crowd {
-            let (one, other) = member.await.unwrap();
-            approved += one;
-            ran += other;
-        }
+        let crowd = crowd.collect::<JoinSet<_>>().join_all().await;
+        let approved: usize = crowd.iter().map(|(approved, _)| approved).sum();
+        let ran: usize = crowd.iter().map(|(_, ran)| ran).sum();
         assert_eq!(ran, fixture.runs());
         assert!(ran <= approved && ran > 0, "{ran} runs of {approved} approvals, seed {seed}");
         let count = |event: &str| fixture.events().iter().filter(|one| *one == event).count();

@@ -1,9 +1,17 @@
 //! A store that fails in the middle of an approval: whatever cannot be written, nothing runs.
 
-use gate::Recording;
+use gate::{ApprovalId, Recording};
 use serde_json::json;
 
 use super::{ApprovalGate, Preview, usual, with};
+
+/// A gate with a usual call that was approved.
+async fn approved() -> (ApprovalGate, ApprovalId) {
+    let fixture = ApprovalGate::new(Preview::Nothing);
+    let id = fixture.ask(usual()).await;
+    fixture.decide(&id, true).await;
+    (fixture, id)
+}
 
 /// From now on the database refuses this.
 fn forbid(fixture: &ApprovalGate, what: &str) -> rusqlite::Connection {
@@ -35,9 +43,7 @@ async fn what_cannot_be_asked_does_not_run() {
 
 #[tokio::test]
 async fn what_cannot_be_used_up_does_not_run() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let id = fixture.ask(usual()).await;
-    fixture.decide(&id, true).await;
+    let (fixture, id) = approved().await;
     let database = forbid(&fixture, "UPDATE ON approvals");
     let keyed = || usual().idempotency_key(Some("k".into()));
     let always = || usual().recording(Recording::Always);
@@ -66,9 +72,7 @@ async fn what_cannot_be_decided_is_not() {
 
 #[tokio::test]
 async fn a_table_that_is_gone_is_no_consent() {
-    let fixture = ApprovalGate::new(Preview::Nothing);
-    let id = fixture.ask(usual()).await;
-    fixture.decide(&id, true).await;
+    let (fixture, id) = approved().await;
     let database = rusqlite::Connection::open(fixture.database()).unwrap();
     database.execute_batch("DROP TABLE approvals").unwrap();
     for call in [usual(), with(usual(), &id)] {
@@ -80,9 +84,7 @@ async fn a_table_that_is_gone_is_no_consent() {
 #[tokio::test]
 async fn a_row_that_says_nonsense_is_no_consent() {
     for (column, value) in [("state", "'yes'"), ("id", "'apr_x'"), ("expires_at", "-1")] {
-        let fixture = ApprovalGate::new(Preview::Nothing);
-        let id = fixture.ask(usual()).await;
-        fixture.decide(&id, true).await;
+        let (fixture, id) = approved().await;
         let database = rusqlite::Connection::open(fixture.database()).unwrap();
         let sql = format!("UPDATE approvals SET {column} = {value}");
         database.execute(&sql, []).unwrap();

@@ -10,9 +10,9 @@ use std::{
 };
 
 use guard::files::LedgerError;
+use testkit::{TmpfsMount, skipped};
 
 use super::{FILE, append, appends, ledger, read, with};
-use crate::harness::{TmpfsMount, skipped};
 
 fn refused(folder: &Path) -> String {
     let error = append(&ledger(folder), "entry").unwrap_err();

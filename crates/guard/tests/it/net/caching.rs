@@ -2,9 +2,8 @@
 
 use guard::net::{HeaderValue, HttpClient, HttpClientSettings, HttpRequest, header};
 use testkit::Hostile;
-use tokio_util::sync::CancellationToken;
 
-use super::{get, local, reaching};
+use super::{get, local, reaching, send};
 
 fn keeping(server: &Hostile, cache_bytes: usize) -> HttpClient {
     HttpClient::new(&HttpClientSettings { cache_bytes, ..reaching([local(server.port)]) })
@@ -67,11 +66,11 @@ async fn what_a_caller_asks_in_its_own_way_is_not_kept() {
     get(&client, &url).await.unwrap();
     let mut request = HttpRequest::get(url.clone());
     request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer x"));
-    let own = client.send(request, &CancellationToken::new()).await.unwrap();
+    let own = send(&client, request).await.unwrap();
     assert!(!own.from_cache);
     let mut request = HttpRequest::get(url);
     request.headers.insert(header::ACCEPT, HeaderValue::from_static("text/html"));
-    let other = client.send(request, &CancellationToken::new()).await.unwrap();
+    let other = send(&client, request).await.unwrap();
     assert!(!other.from_cache);
 }
 

@@ -11,15 +11,14 @@ use std::{
 use guard::net::{
     BodyAction, BodyFilter, HttpClient, HttpClientSettings, HttpRequest, RequestLimits,
 };
-use testkit::{Authority, Hostile};
+use testkit::{Authority, Hostile, eventually};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{ScriptedResolver, direct, get, local, reaching, word};
-use crate::harness::wait_until_async;
+use super::{ScriptedResolver, direct, get, local, reaching, send, word};
 
 #[tokio::test]
 async fn a_request_ends_in_time_whatever_the_server_does() {
@@ -30,7 +29,7 @@ async fn a_request_ends_in_time_whatever_the_server_does() {
         let limits = RequestLimits { total, ..RequestLimits::default() };
         let started = Instant::now();
         let request = HttpRequest::get(server.url(path)).within(limits);
-        let result = client.send(request, &CancellationToken::new()).await;
+        let result = send(&client, request).await;
         let expected = if path == "/flood_100" { "header_limit" } else { "timeout" };
         assert_eq!(word(&result), expected, "{path}");
         assert!(started.elapsed() < Duration::from_secs(2), "{path}");
@@ -75,8 +74,8 @@ async fn a_caller_who_goes_leaves_no_connection() {
             let mut bytes = vec![0; 4_096];
             assert!(stream.read(&mut bytes).await.unwrap() > 0);
             stream.write_all(sent.as_bytes()).await.unwrap();
-            let all_is_read = || unread_bytes(client.port(), port) == Some(0);
-            wait_until_async("the client has read all", all_is_read).await;
+            let all_is_read = async || unread_bytes(client.port(), port) == Some(0);
+            eventually("the client has read all", all_is_read).await;
             stop.cancel();
             // The end of it, or a reset: both say that nobody is there.
             let ended = tokio::time::timeout(Duration::from_secs(5), stream.read(&mut bytes)).await;
@@ -122,8 +121,7 @@ async fn a_caller_who_goes_is_not_kept() {
     let client = direct(&server);
     let request = client.send(HttpRequest::get(server.url("/hang")), &stop);
     let (result, ()) = tokio::join!(request, async {
-        testkit::eventually("it connects", || async { (server.connections() > 0).then_some(()) })
-            .await;
+        eventually("it connects", async || server.connections() > 0).await;
         stop.cancel();
     });
     assert_eq!(word(&result), "cancelled");
@@ -156,7 +154,7 @@ async fn a_judge_decides_before_the_body_comes() {
     for (choice, expected) in [(BodyAction::Skip, "ok"), (BodyAction::Refuse, "bad_type")] {
         let judge = BodyFilter::new(move |_, _| choice);
         let request = HttpRequest::get(server.url("/endless")).with_body_filter(judge);
-        let result = client.send(request, &CancellationToken::new()).await;
+        let result = send(&client, request).await;
         assert_eq!(word(&result), expected);
         assert!(result.is_err() || result.unwrap().body.is_empty());
     }
@@ -305,9 +303,6 @@ async fn not_every_connection_is_kept() {
     for name in &names {
         assert_eq!(word(&get(&client, &format!("http://{name}:{port}/")).await), "ok");
     }
-    testkit::eventually("all but the kept ones are closed", || async {
-        let open = open.load(Ordering::SeqCst);
-        (200..=256).contains(&open).then_some(())
-    })
-    .await;
+    let few_are_open = async || (200..=256).contains(&open.load(Ordering::SeqCst));
+    eventually("all but the kept ones are closed", few_are_open).await;
 }

@@ -2,9 +2,8 @@
 
 use guard::net::{HttpRequest, RequestLimits};
 use testkit::Hostile;
-use tokio_util::sync::CancellationToken;
 
-use super::{direct, get, word};
+use super::{direct, get, send, word};
 
 #[tokio::test]
 async fn every_encoding_is_taken_off() {
@@ -45,7 +44,7 @@ async fn a_bomb_is_stopped_while_it_goes_off() {
         let limits = RequestLimits { max_body_bytes: 100_000, ..RequestLimits::default() };
         let request =
             HttpRequest::get(server.url(&format!("/bomb?enc={encodings}"))).within(limits);
-        let result = client.send(request, &CancellationToken::new()).await;
+        let result = send(&client, request).await;
         assert_eq!(word(&result), "too_large", "{encodings}");
     }
 }
@@ -64,7 +63,7 @@ async fn the_limit_is_exact() {
         ("/endless", "too_large"),
     ] {
         let request = HttpRequest::get(server.url(path)).within(limits);
-        let result = client.send(request, &CancellationToken::new()).await;
+        let result = send(&client, request).await;
         assert_eq!(word(&result), expected, "{path}");
         assert!(result.is_err() || result.unwrap().body.len() == 100_000, "{path}");
     }

@@ -8,9 +8,8 @@ use std::sync::{
 use guard::net::{HeaderValue, HttpClient, HttpClientSettings, HttpRequest, Method, header};
 use serde_json::Value;
 use testkit::{Hostile, Reply, Upstream};
-use tokio_util::sync::CancellationToken;
 
-use super::{ScriptedResolver, cases, client, direct, get, reaching, word};
+use super::{ScriptedResolver, cases, client, direct, get, reaching, send, word};
 
 /// The names that the servers of these tests have, and their address.
 const NAMES: [&str; 2] = ["start.test.example", "b.test.example"];
@@ -110,7 +109,7 @@ async fn what_the_caller_adds_is_not_carried_to_another_origin() {
         request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
         request.headers.insert("x-key", HeaderValue::from_static("secret"));
         request.headers.insert(header::ACCEPT, HeaderValue::from_static("text/plain"));
-        let response = client.send(request, &CancellationToken::new()).await.unwrap();
+        let response = send(&client, request).await.unwrap();
         String::from_utf8(response.body.to_vec()).unwrap()
     };
     let same = ask("/echo").await;
@@ -132,7 +131,7 @@ async fn a_body_goes_where_it_was_sent_and_nowhere_else() {
         let to = escaped(&with_port(to, &server));
         let url = format!("http://start.test.example/redir?st={status}&to={to}");
         let request = HttpRequest::post_json(with_port(&url, &server), "{\"secret\":1}");
-        client.send(request, &CancellationToken::new()).await.unwrap()
+        send(&client, request).await.unwrap()
     };
     for (status, expected) in
         [(301, "GET "), (302, "GET "), (303, "GET "), (307, "POST "), (308, "POST ")]
@@ -182,7 +181,7 @@ async fn methods_other_than_get_are_sent_as_they_are() {
     let server = Hostile::start();
     let mut request = HttpRequest::get(server.url("/echo"));
     request.method = Method::DELETE;
-    let response = direct(&server).send(request, &CancellationToken::new()).await.unwrap();
+    let response = send(&direct(&server), request).await.unwrap();
     assert!(response.body.starts_with(b"DELETE /echo"));
 }
 

@@ -28,8 +28,8 @@ async fn a_site_is_asked_once_and_obeyed() {
 
 #[tokio::test]
 async fn a_site_that_cannot_be_reached_is_said_to_be() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let obeying = client(gone.to_string(), true);
+    let gone = local(testkit::free_port());
+    let obeying = client(gone.clone(), true);
     assert_eq!(word(&get(&obeying, &format!("http://{gone}/ok")).await), "connect");
     assert_eq!(word(&get(&obeying, "http://no-such-name.invalid/").await), "not_resolved");
 }

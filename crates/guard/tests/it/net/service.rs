@@ -1,10 +1,7 @@
 //! The client for one service, against servers that break off, flood, stall and lead away.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -12,8 +9,8 @@ use guard::net::{
     Bytes, HeaderName, HeaderValue, Method, NetError, NetErrorReason, ServiceClient,
     ServiceRequest, ServiceResponse, ServiceSettings, Url,
 };
-use testkit::{Act, Authority, Hostile, Peer, PeerRequest, eventually};
-use tokio::sync::Barrier;
+use testkit::{Act, Authority, Hostile, Peer, PeerRequest, eventually, free_port};
+use tokio::{sync::Barrier, task::JoinSet};
 
 const LONG: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(300);
@@ -63,18 +60,15 @@ async fn requests_at_once_have_a_connection_each_and_leave_it_to_the_next() {
     let service = service(&peer.url("/"));
     for _ in 0..5 {
         let all = Arc::new(Barrier::new(200));
-        let tasks: Vec<_> = (0..200)
-            .map(|_| {
-                let (service, all) = (service.clone(), all.clone());
-                tokio::spawn(async move {
-                    all.wait().await;
-                    post(&service, LONG).await.unwrap()
-                })
-            })
-            .collect();
-        for task in tasks {
-            assert_eq!(task.await.unwrap(), "{}");
-        }
+        let requests = (0..200).map(|_| {
+            let (service, all) = (service.clone(), all.clone());
+            async move {
+                all.wait().await;
+                post(&service, LONG).await.unwrap()
+            }
+        });
+        let answers = requests.collect::<JoinSet<_>>().join_all().await;
+        assert!(answers.iter().all(|answer| answer == "{}"), "{answers:?}");
     }
     assert!(peer.connections() <= 200, "{} connections", peer.connections());
     assert_eq!(peer.heard().len(), 1_000);
@@ -93,11 +87,11 @@ async fn no_more_unused_connections_are_kept_than_the_settings_say() {
     for answer in answers {
         answer.body.read_all(100).await.unwrap();
     }
-    eventually("the others are closed", || async { (peer.closed() == 7).then_some(()) }).await;
+    eventually("the others are closed", async || peer.closed() == 7).await;
     post(&service, LONG).await.unwrap();
     assert_eq!(peer.connections(), 10);
     service.close();
-    eventually("all are closed", || async { (peer.closed() == 10).then_some(()) }).await;
+    eventually("all are closed", async || peer.closed() == 10).await;
 }
 
 #[tokio::test]
@@ -181,8 +175,7 @@ async fn silence_and_drips_end_with_the_time() {
             if acts == "drip" { NetErrorReason::Network } else { NetErrorReason::Timeout };
         assert_eq!(reason(ended), expected, "{acts}");
         assert!(begun.elapsed() < Duration::from_secs(20));
-        eventually("the connection is closed", || async { (peer.closed() == 1).then_some(()) })
-            .await;
+        eventually("the connection is closed", async || peer.closed() == 1).await;
     }
 }
 
@@ -213,8 +206,7 @@ async fn a_connection_closed_while_nobody_used_it_is_replaced() {
     let service = service(&peer.url("/"));
     for n in 1..=10 {
         post(&service, LONG).await.unwrap();
-        eventually("the connection is closed", || async { (peer.closed() == n).then_some(()) })
-            .await;
+        eventually("the connection is closed", async || peer.closed() == n).await;
     }
     assert_eq!((peer.connections(), peer.heard().len()), (10, 10));
 }
@@ -256,9 +248,9 @@ async fn dropping_a_request_closes_its_connection() {
     let peer = Peer::start(|_| vec![Act::Silence]).await;
     let service = service(&peer.url("/"));
     let asking = tokio::spawn(async move { post(&service, LONG).await });
-    eventually("it was asked", || async { (peer.heard().len() == 1).then_some(()) }).await;
+    eventually("it was asked", async || peer.heard().len() == 1).await;
     asking.abort();
-    eventually("the server sees it", || async { (peer.closed() == 1).then_some(()) }).await;
+    eventually("the server sees it", async || peer.closed() == 1).await;
 }
 
 #[tokio::test]
@@ -314,9 +306,7 @@ async fn another_address_of_the_service_shares_its_connections() {
 
 #[tokio::test]
 async fn nobody_there_is_told_as_no_connection() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free_port();
     let ended = post(&service(&format!("http://127.0.0.1:{port}/")), LONG).await;
     assert_eq!(reason(ended), NetErrorReason::Connect);
     let ended = post(&service("http://nobody.invalid/"), LONG).await;
@@ -381,21 +371,14 @@ async fn where_the_other_side_wants_it_all_share_one_connection() {
     let settings = ServiceSettings { extra_ca: vec![file], ..ServiceSettings::default() };
     let url = Url::parse(&format!("https://127.0.0.1:{port}/")).unwrap();
     let service = ServiceClient::new(&url, &[], &settings).unwrap();
-    let done = Arc::new(AtomicUsize::new(0));
-    let tasks: Vec<_> = (0..20)
-        .map(|_| {
-            let (service, done) = (service.clone(), done.clone());
-            tokio::spawn(async move {
-                let answer = send(&service, Method::GET, LONG).await.unwrap();
-                assert_eq!(answer.status, 200);
-                answer.body.read_all(1_000_000).await.unwrap();
-                done.fetch_add(1, Ordering::SeqCst);
-            })
-        })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
-    assert_eq!(done.load(Ordering::SeqCst), 20);
+    let requests = (0..20).map(|_| {
+        let service = service.clone();
+        async move {
+            let answer = send(&service, Method::GET, LONG).await.unwrap();
+            assert_eq!(answer.status, 200);
+            answer.body.read_all(1_000_000).await.unwrap();
+        }
+    });
+    assert_eq!(requests.collect::<JoinSet<_>>().join_all().await.len(), 20);
     assert_eq!(server.connections(), 1);
 }

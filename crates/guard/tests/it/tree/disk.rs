@@ -6,9 +6,9 @@ use std::path::Path;
 use guard::files::{FileTree, LinkPolicy, Resolver};
 use rustix::fs::{IFlags, ioctl_setflags};
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+use testkit::{TmpfsMount, skipped, until};
 
 use super::{TreeFixture, always, snapshot, word};
-use crate::harness::{DEADLINE, TmpfsMount, skipped, wait_until};
 
 fn both(root: &Path) -> [FileTree; 2] {
     [FileTree::new(root), FileTree::new(root).resolver(Resolver::Steps)]
@@ -32,9 +32,7 @@ fn a_full_disk_leaves_the_old_content() {
             assert_eq!(snapshot(mount.path()), before);
         }
         // What was begun has been taken away again, so that there is room, as soon as the kernel has counted it.
-        wait_until("there is room", DEADLINE, || {
-            tree.write(&path, &vec![b'x'; 150_000], &always).is_ok()
-        });
+        until("there is room", || tree.write(&path, &vec![b'x'; 150_000], &always).is_ok());
         std::fs::remove_dir_all(mount.path().join("sub")).unwrap();
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use guard::files::LinkPolicy;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
+use testkit::skipped;
 
 use super::{TreeFixture, always, disk::become_nobody};
-use crate::harness::skipped;
 
 const ACL: &str = "system.posix_acl_access";
 const DEFAULT_ACL: &str = "system.posix_acl_default";

@@ -171,7 +171,7 @@ fn the_owner_of_a_replaced_file_stays_the_owner() {
     for tree in world.trees(LinkPolicy::Inside) {
         std::fs::write(&path, "old").unwrap();
         if std::os::unix::fs::chown(&path, Some(12_345), Some(12_346)).is_err() {
-            return crate::harness::skipped("only root can give files away");
+            return testkit::skipped("only root can give files away");
         }
         write(&tree, "theirs.txt", "new").unwrap();
         let metadata = path.metadata().unwrap();

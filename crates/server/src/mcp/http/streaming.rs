@@ -1,14 +1,8 @@
 //! A response as JSON, or as an event stream where messages come before it.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{collections::VecDeque, time::Duration};
 
-use axum::{
-    http::{HeaderName, HeaderValue, header},
-    response::{
-        IntoResponse, Response as HttpResponse,
-        sse::{Event, KeepAlive, Sse},
-    },
-};
+use axum::response::{Response as HttpResponse, sse::Event};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use gate::BoxFuture;
@@ -16,7 +10,7 @@ use mcp::Id;
 use tokio::sync::mpsc;
 
 use super::finished;
-use crate::mcp::context::RpcResult;
+use crate::{http::event_stream, mcp::context::RpcResult};
 
 /// The form in which a response may be sent.
 #[derive(Clone, Copy)]
@@ -117,14 +111,19 @@ pub(super) async fn respond(
                     return finished(&pending.id, &outcome, status);
                 }
                 events.push_back(pending.last(&outcome));
-                return event_stream(stream::iter(events), mode.keep_alive);
+                return event_stream::respond(stream::iter(events), mode.keep_alive);
             }
             // A client that does not take streams does without.
             Ok(ResponsePart::Interim(_)) | Err(_) if !mode.can_stream => {}
             Ok(ResponsePart::Interim(message)) => {
-                return event_stream(pending.into_events(event(&message)), mode.keep_alive);
+                return event_stream::respond(
+                    pending.into_events(event(&message)),
+                    mode.keep_alive,
+                );
             }
-            Err(_) => return event_stream(pending.into_events(heartbeat()), mode.keep_alive),
+            Err(_) => {
+                return event_stream::respond(pending.into_events(heartbeat()), mode.keep_alive);
+            }
         }
     }
 }
@@ -144,31 +143,14 @@ pub(super) fn message_stream<G: Send + 'static>(
         };
         Some((next, (None, messages, guard)))
     });
-    event_stream(events, keep_alive)
+    event_stream::respond(events, keep_alive)
 }
 
-const HEARTBEAT: &str = "still here";
-
 fn heartbeat() -> Event {
-    Event::default().comment(HEARTBEAT)
+    Event::default().comment(event_stream::HEARTBEAT)
 }
 
 fn event(message: &[u8]) -> Event {
     // Messages are printed JSON: text, without line breaks.
     Event::default().event("message").data(std::str::from_utf8(message).unwrap_or_default())
-}
-
-fn event_stream(
-    events: impl Stream<Item = Event> + Send + 'static,
-    keep_alive: Duration,
-) -> HttpResponse {
-    use futures_util::StreamExt as _;
-    let keep_alive = KeepAlive::new().interval(keep_alive).text(HEARTBEAT);
-    let events = events.map(Ok::<_, Infallible>);
-    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Proxies that hold events back would turn a stream into a wait.
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    response
 }

@@ -1,6 +1,6 @@
 //! The page as a whole: the header, the index, the toolsets, what all of them share.
 
-use contract::Limits;
+use contract::{Limits, counted};
 use gate::{Catalogue, Toolset};
 use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
@@ -70,10 +70,6 @@ fn top(catalogue: &Catalogue, facts: &PageFacts) -> Markup {
             }
         }
     }
-}
-
-fn counted(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn index(catalogue: &Catalogue) -> Markup {

@@ -1,18 +1,16 @@
 //! How long approvals are kept: with their jobs, through a restart, until they are old.
 
 use gate::{
-    Approval, ApprovalId, ApprovalState, JobState, RecordRetention, Timestamp,
+    Approval, ApprovalId, ApprovalState, JobId, JobState, RecordRetention, Timestamp,
     approvals::{ApprovalFilter, ApprovalLookup},
 };
 
 use super::{approval, approved, decide, naming, request, stands, state, usual, verdict, wanted};
-use crate::{STORES, job};
+use crate::{STORES, job, stores};
 
 #[tokio::test]
 async fn a_job_wakes_when_its_approval_waits_no_more() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let mut waiting = Vec::new();
         for number in 0..5 {
             let mut one = job(1_000 + number, JobState::WaitingApproval);
@@ -28,7 +26,10 @@ async fn a_job_wakes_when_its_approval_waits_no_more() {
             store.save(one.clone()).await.unwrap();
             waiting.push((one.id, of_job));
         }
-        let due = async |at| store.due(Timestamp(at)).await.unwrap().jobs;
+        let due = async |at| -> Vec<JobId> {
+            let due = store.due(Timestamp(at)).await.unwrap();
+            due.jobs.into_iter().map(|job| job.id).collect()
+        };
         let id = |index: usize| waiting[index].0.clone();
         assert_eq!(due(3_000).await, [id(4)]);
         decide(&store, &waiting[0].1.id, true).await;
@@ -45,13 +46,15 @@ async fn a_job_wakes_when_its_approval_waits_no_more() {
         assert_eq!(state(&store, &waiting[2].1.id, 3_000).await, ApprovalState::Cancelled);
         // It is the job's alone.
         let of_job = &waiting[0].1;
-        let other = ApprovalLookup { job_id: None, ..naming(of_job) };
-        assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
-        let other = ApprovalLookup { job_id: None, ..wanted(of_job) };
-        assert_eq!(stands(&store, other, 3_000).await, ("nothing", None));
-        let other = ApprovalLookup { job_id: Some(id(1)), ..naming(of_job) };
-        assert_eq!(stands(&store, other, 3_000).await, ("nothing", Some(of_job.id.clone())));
-        assert_eq!(stands(&store, naming(of_job), 3_000).await, ("used", Some(of_job.id.clone())));
+        let named = Some(of_job.id.clone());
+        for (lookup, expected) in [
+            (ApprovalLookup { job_id: None, ..naming(of_job) }, ("nothing", named.clone())),
+            (ApprovalLookup { job_id: None, ..wanted(of_job) }, ("nothing", None)),
+            (ApprovalLookup { job_id: Some(id(1)), ..naming(of_job) }, ("nothing", named.clone())),
+            (naming(of_job), ("used", named)),
+        ] {
+            assert_eq!(stands(&store, lookup, 3_000).await, expected);
+        }
     }
 }
 
@@ -88,9 +91,7 @@ async fn what_waits_is_there_after_a_restart_and_what_ran_is_not_asked_for() {
 
 #[tokio::test]
 async fn the_old_go_and_what_waits_stays() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let used = approved(&store).await;
         assert_eq!(stands(&store, naming(&used), 3_000).await.0, "used");
         let waits = Approval { expires_at: Timestamp(90_000), ..approval("x", "1", "ada") };
@@ -102,7 +103,13 @@ async fn the_old_go_and_what_waits_stays() {
         store.decide_approval(good.id.clone(), verdict(true), at, until).await.unwrap();
         let forget = async |before, max_approvals| {
             let (now, before) = (Timestamp(20_000), Timestamp(before));
-            let stays = RecordRetention { now, before, max_quarantined: 10, max_approvals };
+            let stays = RecordRetention {
+                max_bytes: 1_000,
+                now,
+                before,
+                max_quarantined: 10,
+                max_approvals,
+            };
             store.forget(Vec::new(), stays).await.unwrap();
         };
         forget(4_999, 10).await;
@@ -116,9 +123,7 @@ async fn the_old_go_and_what_waits_stays() {
 
 #[tokio::test]
 async fn above_the_number_those_go_that_say_nothing_any_more() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let mut ids = Vec::new();
         for number in 0..6 {
             let one = Approval {
@@ -134,6 +139,7 @@ async fn above_the_number_those_go_that_say_nothing_any_more() {
             store.decide_approval(ids[number].clone(), verdict(approve), at, until).await.unwrap();
         }
         let stays = RecordRetention {
+            max_bytes: 1_000,
             now: Timestamp(4_000),
             before: Timestamp(0),
             max_quarantined: 10,
@@ -149,9 +155,7 @@ async fn above_the_number_those_go_that_say_nothing_any_more() {
 
 #[tokio::test]
 async fn what_a_job_left_behind_is_cancelled_without_a_restart() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let store = (kind.open)(folder.path());
+    for (_folder, store) in stores() {
         let mut owner = job(1_000, JobState::Running);
         let one = Approval { job_id: Some(owner.id.clone()), ..usual() };
         request(&store, &one).await;

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use gate::{BoxFuture, CallChannel};
+use anyhow::Context;
+use contract::{Effects, Limits, codes};
+use gate::{BoxFuture, InputRequests, Provider, RunningCall, Tool, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
-use server::mcp::{CompletionRequest, Library, LibraryError};
+use server::mcp::{CompletionRequest, Library, LibraryCall, LibraryError};
 use tokio::sync::watch;
+use upstream::methods::UpstreamMethod;
 
 use crate::{
     data::{CompletionData, PromptData},
@@ -14,60 +17,121 @@ use crate::{
     template, uri,
 };
 
+/// The toolset of what the library calls.
+const TOOLSET: &str = "library";
+
 /// The prompts and resources of the data.
 pub struct FixtureLibrary(pub Arc<SharedFixture>);
 
+/// The unlisted tools that the library calls.
+pub fn tools(shared: &Arc<SharedFixture>) -> anyhow::Result<Vec<Arc<Tool>>> {
+    let tools = UpstreamMethod::ALL.into_iter().map(|method| {
+        let library = FixtureLibrary(shared.clone());
+        let contract = method.contract(TOOLSET, Effects::None);
+        let tool =
+            Tool::new(contract, Arc::new(LibraryTool { library, method }), &Limits::default());
+        tool.map(Arc::new).with_context(|| format!("the contract of `{}`", method.as_str()))
+    });
+    tools.collect()
+}
+
+/// Runs one method.
+struct LibraryTool {
+    library: FixtureLibrary,
+    method: UpstreamMethod,
+}
+
+impl LibraryTool {
+    fn output(&self, call: &RunningCall) -> Result<Value, ToolError> {
+        let input = &call.input;
+        match self.method {
+            UpstreamMethod::ReadResource => {
+                let contents = self.library.contents(call.text("uri"));
+                Ok(json!({ "contents": contents.ok_or_else(missing_resource)? }))
+            }
+            UpstreamMethod::GetPrompt => {
+                let arguments = input["arguments"].as_object().cloned().unwrap_or_default();
+                match self.library.get(call.text("name"), &arguments, call.replies())? {
+                    FixturePrompt::Ready(prompt) => Ok(prompt),
+                    FixturePrompt::Asks(questions) => Err(ToolError::asks(questions)),
+                }
+            }
+            UpstreamMethod::Complete => {
+                let completion = self.library.completion(&input["ref"], &input["argument"]);
+                Ok(json!({ "completion": completion }))
+            }
+        }
+    }
+}
+
+impl Provider for LibraryTool {
+    fn run<'a>(&'a self, call: &'a RunningCall) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move { self.output(call).map(ToolOutput::new) })
+    }
+}
+
+fn missing_resource() -> ToolError {
+    ToolError::new(codes::NOT_FOUND.code, "there is no such resource")
+}
+
+/// A prompt, or what it asks first.
+#[derive(Debug)]
+enum FixturePrompt {
+    Ready(Value),
+    Asks(InputRequests),
+}
+
 impl FixtureLibrary {
-    fn find(&self, name: &str) -> Result<&PromptData, LibraryError> {
-        let mut prompts = self.0.fixture.prompts.iter();
-        prompts.find(|one| one.prompt["name"] == name).ok_or(LibraryError::Unknown)
+    fn find(&self, name: &str) -> Option<&PromptData> {
+        self.0.fixture.prompts.iter().find(|one| one.prompt["name"] == name)
     }
 
     fn get(
         &self,
         name: &str,
         arguments: &Map<String, Value>,
-        channel: &CallChannel,
-    ) -> Result<Value, LibraryError> {
-        let data = self.find(name)?;
+        replies: &Map<String, Value>,
+    ) -> Result<FixturePrompt, ToolError> {
+        let data = self.find(name).ok_or_else(missing_resource)?;
         if let Some(missing) = missing(&data.prompt, arguments) {
-            return Err(LibraryError::Invalid(format!("the argument `{missing}` is missing")));
+            return Err(ToolError::invalid_input(format!("the argument `{missing}` is missing")));
         }
-        let scope = self.0.fixture.scope(arguments, &channel.replies);
+        let scope = self.0.fixture.scope(arguments, replies);
         let mut open = questions(&data.ask, &scope);
         open.retain(|name, question| {
-            !channel.replies.get(name).is_some_and(|reply| question.accepts(reply))
+            !replies.get(name).is_some_and(|reply| question.accepts(reply))
         });
         if !open.is_empty() {
-            return Err(LibraryError::InputRequired(open));
+            return Ok(FixturePrompt::Asks(open));
         }
-        Ok(json!({
-            "description": data.prompt["description"],
-            "messages": template::render(&data.messages, &scope),
-        }))
+        let mut prompt = json!({ "messages": template::render(&data.messages, &scope) });
+        if let Some(description) = data.prompt.get("description") {
+            prompt["description"] = description.clone();
+        }
+        Ok(FixturePrompt::Ready(prompt))
     }
 
-    fn contents(&self, uri: &str) -> Result<Value, LibraryError> {
+    fn contents(&self, uri: &str) -> Option<Value> {
         let fixture = &self.0.fixture;
         if let Some(found) = fixture.resources.iter().find(|one| one.resource["uri"] == uri) {
-            return Ok(template::render(&found.contents, &fixture.scope(&(), &Map::new())));
+            return Some(template::render(&found.contents, &fixture.scope(&(), &Map::new())));
         }
         for family in &fixture.templates {
             let pattern = family.template["uriTemplate"].as_str().unwrap_or_default();
             if let Some(mut variables) = uri::variables(pattern, uri) {
                 variables.insert("uri".into(), uri.into());
                 let scope = fixture.scope(&variables, &Map::new());
-                return Ok(template::render(&family.contents, &scope));
+                return Some(template::render(&family.contents, &scope));
             }
         }
-        Err(LibraryError::Unknown)
+        None
     }
 
     fn completions(&self, reference: &Value) -> Option<&CompletionData> {
         let fixture = &self.0.fixture;
         let text = |key: &str| reference.get(key).and_then(Value::as_str);
         match text("type")? {
-            "ref/prompt" => Some(&self.find(text("name")?).ok()?.completions),
+            "ref/prompt" => Some(&self.find(text("name")?)?.completions),
             "ref/resource" => {
                 let uri = text("uri")?;
                 let mut families = fixture.templates.iter();
@@ -95,13 +159,12 @@ impl Library for FixtureLibrary {
         self.0.fixture.prompts.iter().map(|one| one.prompt.clone()).collect()
     }
 
-    fn prompt<'a>(
-        &'a self,
-        name: &'a str,
-        arguments: &'a Map<String, Value>,
-        channel: &'a CallChannel,
-    ) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        Box::pin(async move { self.get(name, arguments, channel) })
+    fn prompt(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<LibraryCall, LibraryError> {
+        Ok(call(UpstreamMethod::GetPrompt, json!({ "name": name, "arguments": arguments })))
     }
 
     fn resources(&self) -> Vec<Value> {
@@ -112,18 +175,22 @@ impl Library for FixtureLibrary {
         self.0.fixture.templates.iter().map(|one| one.template.clone()).collect()
     }
 
-    fn read<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<Value, LibraryError>> {
-        Box::pin(async move { self.contents(uri) })
+    fn read(&self, uri: &str) -> Result<LibraryCall, LibraryError> {
+        Ok(call(UpstreamMethod::ReadResource, json!({ "uri": uri })))
     }
 
-    fn complete<'a>(&'a self, given: &'a CompletionRequest) -> BoxFuture<'a, Value> {
-        let completion = self.completion(&given.reference, &given.argument);
-        Box::pin(std::future::ready(completion))
+    fn complete(&self, given: &CompletionRequest) -> Result<LibraryCall, LibraryError> {
+        let input = json!({ "ref": given.reference, "argument": given.argument });
+        Ok(call(UpstreamMethod::Complete, input))
     }
 
     fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {
         Some(self.0.prompt_changes())
     }
+}
+
+fn call(method: UpstreamMethod, input: Value) -> LibraryCall {
+    LibraryCall { tool: method.tool_name(TOOLSET), input }
 }
 
 /// A required argument that is not there.
@@ -147,31 +214,27 @@ mod tests {
     #[test]
     fn a_prompt_is_filled_with_its_arguments() {
         let arguments = json!({ "arg1": "one", "arg2": "two" });
-        let got = library().get(
-            "test_prompt_with_arguments",
-            arguments.as_object().unwrap(),
-            &CallChannel::default(),
-        );
-        let text = &got.unwrap()["messages"][0]["content"]["text"];
+        let get = |arguments: &Map<String, Value>| {
+            library().get("test_prompt_with_arguments", arguments, &Map::new())
+        };
+        let Ok(FixturePrompt::Ready(got)) = get(arguments.as_object().unwrap()) else { panic!() };
+        let text = &got["messages"][0]["content"]["text"];
         assert_eq!(text, "Prompt with arguments: arg1='one', arg2='two'");
-        let got = library().get("test_prompt_with_arguments", &Map::new(), &CallChannel::default());
-        assert!(matches!(got, Err(LibraryError::Invalid(_))));
+        assert_eq!(get(&Map::new()).unwrap_err().code, codes::INVALID_INPUT.code);
     }
 
     #[test]
     fn a_prompt_asks_until_it_is_answered() {
         let get = |replies: Value| {
-            let replies = replies.as_object().unwrap().clone();
-            let channel = CallChannel { replies, ..CallChannel::default() };
-            library().get("test_input_required_result_prompt", &Map::new(), &channel)
+            let replies = replies.as_object().unwrap();
+            library().get("test_input_required_result_prompt", &Map::new(), replies)
         };
         for unanswered in [json!({}), json!({ "user_context": 5 }), json!({ "other": {} })] {
-            assert!(
-                matches!(get(unanswered), Err(LibraryError::InputRequired(open)) if open.len() == 1)
-            );
+            assert!(matches!(get(unanswered), Ok(FixturePrompt::Asks(open)) if open.len() == 1));
         }
         let reply = json!({ "action": "accept", "content": { "context": "a test" } });
-        let got = get(json!({ "user_context": reply })).unwrap();
+        let got = get(json!({ "user_context": reply }));
+        let Ok(FixturePrompt::Ready(got)) = got else { panic!() };
         assert_eq!(got["messages"][0]["content"]["text"], "Context: a test");
     }
 
@@ -186,7 +249,7 @@ mod tests {
         assert_eq!(contents[0]["uri"], "test://template/123/data");
         let text = contents[0]["text"].as_str().unwrap();
         assert_eq!(serde_json::from_str::<Value>(text).unwrap()["id"], "123");
-        assert!(matches!(library.contents("test://nothing"), Err(LibraryError::Unknown)));
+        assert_eq!(library.contents("test://nothing"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::{
     data::{ChangedListing, Fixture},
+    library,
     script::Script,
 };
 
@@ -37,7 +38,8 @@ impl SharedFixture {
             Tool::new(contract, script, &Limits::default())
                 .with_context(|| format!("the contract of `{name}`"))
         });
-        Ok(Catalogue::new(tools.collect::<anyhow::Result<Vec<_>>>()?))
+        let catalogue = Catalogue::new(tools.collect::<anyhow::Result<Vec<_>>>()?);
+        Ok(catalogue.with_unlisted(library::tools(self)?))
     }
 
     /// From now on a change of the tools is one of this gate.

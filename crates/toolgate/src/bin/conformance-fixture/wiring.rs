@@ -31,7 +31,11 @@ impl FixtureServer {
         let sqlite = Sqlite::open(&data.database(), Durability::Process)
             .and_then(|sqlite| sqlite.with_spool(&data.path().join("spool"), &lock))
             .context("cannot open the database")?;
-        let blobs = LocalBlobs::open(data.path(), Durability::Process)?;
+        let blobs = LocalBlobs::open(
+            data.path(),
+            &store::work_folders(data.path(), None),
+            Durability::Process,
+        )?;
         let gate = Arc::new(Gate::new(GateParts {
             catalogue: shared.catalogue()?,
             store: Arc::new(sqlite),
@@ -39,6 +43,7 @@ impl FixtureServer {
             journal: Journal::open(&data.path().join("journal.jsonl"), 10_000_000, 2)?,
             clock: Arc::new(SystemClock),
             max_concurrency: 64,
+            callers: Vec::new(),
             ceilings: Limits::default_ceilings(),
             approvals: gate::approvals::ApprovalSettings::default(),
             quarantine: gate::quarantine::QuarantineSettings::default(),
@@ -67,11 +72,14 @@ pub fn doors() -> server::ServerSettings {
     let mut mcp = server::mcp::McpSettings::new(*b"the key of the fixture, and only");
     mcp.task_after = TASK_AFTER;
     server::ServerSettings {
+        dropped_log_lines: Arc::default(),
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: 1_000_000,
         body_timeout: Duration::from_secs(10),
         header_timeout: Duration::from_secs(10),
         idle_timeout: Duration::from_mins(1),
+        half_closed_timeout: Duration::from_secs(1),
+        max_unread_bytes: 100_000_000,
         max_connections: 256,
         drain_timeout: Duration::from_secs(1),
         allowed_hosts: HashSet::new(),

@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use crate::printer::{Printer, shortened};
 
-/// The most characters of the arguments in a line of the list.
-const MAX_ARGUMENTS: usize = 60;
+/// The most arguments of a call in a line of the list; of more their number is told.
+const MAX_ARGUMENTS: usize = 12;
+/// The most characters of each of them.
+const MAX_ARGUMENT_CHARACTERS: usize = 40;
 
 /// Prints a line for each.
 pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
@@ -22,14 +24,36 @@ pub fn list(approvals: &[Approval], now: Timestamp, printer: &Printer) {
                 approval.tool.clone(),
                 visible_line(&approval.caller),
                 ago(now.0 - approval.created_at.0),
-                match &approval.input {
-                    Some(input) => shortened(input.get(), MAX_ARGUMENTS),
-                    None => "(see `approvals show`)".into(),
-                },
+                arguments(approval),
             ]
         })
         .collect();
     printer.table(&["APPROVAL", "STATUS", "TOOL", "CALLER", "REQUESTED", "ARGUMENTS"], &rows);
+    if rows.iter().any(|row| row.last().is_some_and(|arguments| arguments.contains(CUT))) {
+        printer.say("arguments with … are cut; `toolgate approvals show ID` shows all of them");
+    }
+}
+
+/// Stands where an argument is cut.
+const CUT: char = '…';
+
+/// The arguments on one line: every name is there, and each value is cut by itself.
+fn arguments(approval: &Approval) -> String {
+    let Some(input) = &approval.input else { return "(not stored)".into() };
+    let Ok(Value::Object(fields)) = serde_json::from_str(input.get()) else {
+        return shortened(input.get(), MAX_ARGUMENT_CHARACTERS);
+    };
+    if fields.len() > MAX_ARGUMENTS {
+        return format!("{} arguments{CUT}", fields.len());
+    }
+    let shown = fields.iter().map(|(name, value)| {
+        let text = value.to_string();
+        let more = text.chars().count().saturating_sub(MAX_ARGUMENT_CHARACTERS);
+        let more = if more > 0 { format!("(+{more})") } else { String::new() };
+        let name = shortened(name, MAX_ARGUMENT_CHARACTERS);
+        format!("{name}={}{more}", shortened(&text, MAX_ARGUMENT_CHARACTERS))
+    });
+    shown.collect::<Vec<_>>().join(" ")
 }
 
 /// Prints everything about a request.

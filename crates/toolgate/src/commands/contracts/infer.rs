@@ -157,10 +157,7 @@ impl InferCommand {
         }
         let mut calls = Vec::new();
         for text in &self.arguments {
-            let text = match text.strip_prefix('@') {
-                Some(file) => files::read(file.as_ref())?,
-                None => text.clone(),
-            };
+            let text = files::given(text)?;
             let value = contract::json::parse(text.as_bytes())
                 .with_context(|| format!("--arguments: `{text}` is not JSON"))?;
             if !value.is_object() {

@@ -55,6 +55,24 @@ pub(super) fn data_folder(path: &Path) -> DoctorFinding {
     }
 }
 
+/// Checks that calls can get a folder to work in. Nothing is made.
+pub(super) fn work_folder(loaded: &LoadedSettings) -> Option<DoctorFinding> {
+    let can_be_made = |path: &PathBuf| {
+        let above = path.ancestors().find(|above| above.exists());
+        above.is_some_and(|above| tempfile::tempfile_in(above).is_ok())
+    };
+    let folders = loaded.work_folders();
+    if folders.iter().any(can_be_made) {
+        return None;
+    }
+    let shown = folders.first().map_or(String::new(), |folder| folder.display().to_string());
+    let message = format!("`{shown}` cannot be made or written");
+    Some(
+        DoctorFinding::problem("work folder", message)
+            .hint("set `work_dir` to a folder where it can"),
+    )
+}
+
 /// Checks that the database can be opened, if there is one. A copy is opened, because opening may change the file.
 pub(super) fn database(folder: &Path) -> Option<DoctorFinding> {
     const SUBJECT: &str = "database";
@@ -74,7 +92,8 @@ pub(super) fn database(folder: &Path) -> Option<DoctorFinding> {
         Ok(()) => DoctorFinding::ok(SUBJECT, format!("`{shown}` can be opened")),
         Err(error) => {
             let message = format!("cannot open the database `{shown}`: {error:#}");
-            let hint = "restore the data folder from a backup, or move the file away to start with an empty database";
+            let hint =
+                "restore the data folder from a backup, or choose an empty folder with --data-dir";
             DoctorFinding::problem(SUBJECT, message).hint(hint)
         }
     })

@@ -2,11 +2,12 @@
 
 use guard::{
     files::Resolver,
-    process::{ExitReason, Launch, Spawner},
+    process::{ExitReason, Launch, SandboxLevel, Spawner},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::DoctorFinding;
+use crate::wiring::sandboxes;
 
 /// Checks that commands can be supervised, by starting one that does nothing.
 pub(super) async fn supervisor() -> DoctorFinding {
@@ -23,6 +24,26 @@ pub(super) async fn supervisor() -> DoctorFinding {
             DoctorFinding::problem(SUBJECT, format!("commands cannot be started: {error}"))
                 .hint("mount `/proc`, and allow new processes")
         }
+    }
+}
+
+/// Checks what keeps programs that we start from the files of Toolgate.
+pub(super) fn sandbox() -> DoctorFinding {
+    const SUBJECT: &str = "sandbox";
+    match SandboxLevel::of_this_machine() {
+        SandboxLevel::Fully => DoctorFinding::ok(
+            SUBJECT,
+            "upstreams and commands are kept from the files of Toolgate (Landlock), and commands \
+             from the network (seccomp)",
+        ),
+        SandboxLevel::Partly => DoctorFinding::warning(
+            SUBJECT,
+            "upstreams and commands are kept from the files of Toolgate, but they can signal other \
+             processes of this user",
+        )
+        .hint("Linux 6.12 or newer keeps them from that, too"),
+        SandboxLevel::Not => DoctorFinding::warning(SUBJECT, sandboxes::NO_LANDLOCK)
+            .hint(sandboxes::NO_LANDLOCK_HINT),
     }
 }
 

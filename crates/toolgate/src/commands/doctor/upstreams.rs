@@ -66,7 +66,10 @@ fn about(status: &UpstreamStatus) -> Vec<DoctorFinding> {
     for remark in &status.remarks {
         findings.push(DoctorFinding::warning(
             SUBJECT,
-            format!("{id}.{}: {}", remark.tool, remark.message),
+            match remark.tool.as_str() {
+                "" => format!("{id}: {}", remark.message),
+                tool => format!("{id}.{tool}: {}", remark.message),
+            },
         ));
     }
     findings

@@ -99,7 +99,7 @@ impl<'a> RuleFindings<'a> {
 
     fn show(&self, printer: &Printer) {
         let rule = self.rule;
-        printer.data(format!("\n{}: {} ({})", rule.severity.word(), rule.title, rule.id));
+        printer.data(format!("\n{}: {} ({})", rule.severity, rule.title, rule.id));
         for kind in &self.kinds {
             kind.show(printer);
         }

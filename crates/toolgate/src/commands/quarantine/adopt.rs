@@ -148,8 +148,8 @@ fn served_by(upstream: &Upstream, name: &str) -> Option<BrokenContract> {
 
 /// The reason why an upstream does not serve a tool.
 fn why_not(upstream: &Upstream, name: &str) -> String {
-    if let upstream::UpstreamState::Down { error, .. } = upstream.state() {
-        return format!("the upstream `{}` cannot be reached: {error}", upstream.id);
+    if let Some(why) = commands::unreachable(upstream) {
+        return why;
     }
     match upstream.rejected().into_iter().find(|one| one.served_as == name) {
         Some(rejected) => format!("`{name}` is not served: {}; {}", rejected.message, rejected.fix),

@@ -41,7 +41,7 @@ struct ValueLocation {
 
 impl ValueLocation {
     fn part(&self, key: &str) -> Self {
-        let key = key.replace('~', "~0").replace('/', "~1");
+        let key = contract::escape(key);
         Self { pointer: format!("{}/{key}", self.pointer), depth: self.depth + 1 }
     }
 }

@@ -37,7 +37,7 @@ async fn lists_shows_and_decides() {
     let stdout = world.cli("approvals").exits(0).stdout;
     let lines: Vec<_> = stdout.lines().collect();
     assert!(lines[0].starts_with("APPROVAL") && lines[1].starts_with(&id), "{stdout}");
-    assert!(lines[1].contains("waiting") && lines[1].ends_with('…'), "{stdout}");
+    assert!(lines[1].contains("waiting") && lines[1].ends_with("…(+62)"), "{stdout}");
     world.cli(&["approvals", "show", &id]).exits(0).stdout_has_all([
         &id,
         "marks",

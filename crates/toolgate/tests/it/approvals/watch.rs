@@ -206,18 +206,11 @@ async fn who_only_watches_keeps_no_dead_job_alive() {
     let mut world = super::closed("");
     crate::command(&world, "sleeper", "cat > /dev/null; sleep 72515", "");
     world.run().await;
-    let job = world.post("/v1/jobs", r#"{"tool":"sleeper"}"#).await.json();
-    let path = format!("/v1/jobs/{}", job["job_id"].as_str().unwrap());
-    let is = async |world: &World, state: &str| {
-        eventually(&format!("the job is {state}"), async || {
-            world.get(&path).await.json()["status"] == state
-        })
-        .await;
-    };
-    is(&world, "running").await;
+    let job = world.submit(&json!({ "tool": "sleeper" })).await;
+    world.until_job_is(&job, "running").await;
     let person = Person::at_pipe(&world);
     person.sees("waiting for requests").await;
     world.kill();
     world.run().await;
-    is(&world, "interrupted").await;
+    world.until_job_is(&job, "interrupted").await;
 }

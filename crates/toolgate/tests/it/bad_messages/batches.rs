@@ -98,7 +98,7 @@ async fn a_batch_of_a_session_that_is_over_is_told_so() {
 
 #[tokio::test]
 async fn a_call_of_a_batch_is_cancelled_like_any_other() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     for end in ["notification", "DELETE"] {
         let session = open(&world).await;
         let headers = [("mcp-session-id", &*session)];
@@ -117,7 +117,7 @@ async fn a_call_of_a_batch_is_cancelled_like_any_other() {
 
 #[tokio::test]
 async fn a_session_that_runs_a_batch_is_not_idle() {
-    let world = with_sleeper("mcp: { session_idle_ms: 1000 }\n").await;
+    let world = with_sleeper("mcp: { session_idle_ms: 1000 }\n").started().await;
     let session = open(&world).await;
     let raw = post_by_hand(&world, &[("mcp-session-id", &session)], &json!([sleeps(2)])).await;
     let process = asleep(&world).await;
@@ -134,7 +134,7 @@ async fn a_session_that_runs_a_batch_is_not_idle() {
 
 #[tokio::test]
 async fn a_batch_ends_with_its_session() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     let session = open(&world).await;
     let headers = [("mcp-session-id", session.as_str())];
     let note = json!({ "name": "write_text_artifact", "arguments": { "text": "x" } });

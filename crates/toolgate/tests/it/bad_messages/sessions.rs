@@ -3,12 +3,13 @@
 use serde_json::json;
 use testkit::{
     World, eventually,
-    mcp::{Legacy, cancelled, frame, meta, request, with_tasks},
+    mcp::{ACCEPT, JSON, Legacy, cancelled, frame, meta, request, with_tasks},
+    resident_bytes,
 };
 
 use super::{
-    ACCEPT, JSON, MODERN, asleep, gone, is_alive, lives, post, post_by_hand, refused,
-    resident_bytes, sleeps, sleeps_modern, with_sleeper,
+    MODERN, asleep, gone, is_alive, lives, post, post_by_hand, refused, sleeps, sleeps_modern,
+    with_sleeper,
 };
 use crate::{command, start};
 
@@ -107,7 +108,7 @@ async fn a_session_leads_where_it_led_and_is_its_owners() {
 
 #[tokio::test]
 async fn an_id_that_is_taken_is_refused_until_it_is_free() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     let (one, other) = (Legacy::open(&world).await, Legacy::open(&world).await);
     let headers = [("mcp-session-id", &*one.session)];
     let mut raw = post_by_hand(&world, &headers, &sleeps(7)).await;
@@ -130,7 +131,7 @@ async fn an_id_that_is_taken_is_refused_until_it_is_free() {
 
 #[tokio::test]
 async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     let (one, other) = (Legacy::open(&world).await, Legacy::open(&world).await);
     // Nothing of this name runs, or ever will.
     for id in [json!(1), json!("1"), json!(99), json!(null), json!([]), json!({}), json!(1.5)] {
@@ -159,7 +160,7 @@ async fn a_cancelled_call_ends_with_its_process_and_no_other_does() {
 
 #[tokio::test]
 async fn a_modern_client_that_hangs_up_has_cancelled_its_call() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     let mut watching = meta(&json!({}));
     watching["progressToken"] = json!("p");
     watching["io.modelcontextprotocol/logLevel"] = json!("debug");
@@ -176,7 +177,7 @@ async fn a_modern_client_that_hangs_up_has_cancelled_its_call() {
 #[tokio::test]
 #[ignore = "hyper does not notice the end of a connection behind bytes that it has not read"]
 async fn a_modern_client_that_sent_more_before_it_hung_up_has_cancelled_its_call() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     for more in ["\r\n", "GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"] {
         let (headers, body) = sleeps_modern(&meta(&json!({})));
         let mut raw = post_by_hand(&world, &headers, &body).await;
@@ -190,7 +191,8 @@ async fn a_modern_client_that_sent_more_before_it_hung_up_has_cancelled_its_call
 #[tokio::test]
 async fn a_legacy_client_that_hangs_up_has_not_cancelled_its_call() {
     let mut world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
-    let folder = world.folder().display().to_string();
+    std::fs::create_dir(world.folder().join("state")).unwrap();
+    let folder = world.folder().join("state").display().to_string();
     let script = format!(
         "cat > /dev/null; touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.02; done; \
          touch {folder}/done; echo '{{\"answer\":1}}'"
@@ -198,7 +200,7 @@ async fn a_legacy_client_that_hangs_up_has_not_cancelled_its_call() {
     command(&world, "sleeper", &script, "");
     world.run().await;
     let session = Legacy::open(&world).await.session;
-    let file = |name: &str| world.has(name);
+    let file = |name: &str| world.has(&format!("state/{name}"));
     let headers = [("mcp-session-id", &*session)];
     let raw = post_by_hand(&world, &headers, &sleeps(1)).await;
     eventually("the call runs", async || file("begun")).await;
@@ -209,14 +211,14 @@ async fn a_legacy_client_that_hangs_up_has_not_cancelled_its_call() {
         200
     );
     assert_eq!(post(&world, &headers, ping()).await.status, 400, "the id is still taken");
-    std::fs::write(world.folder().join("go"), "").unwrap();
+    std::fs::write(world.folder().join("state/go"), "").unwrap();
     eventually("the call has come to its end", async || file("done")).await;
     eventually("the id is free", async || post(&world, &headers, ping()).await.status == 200).await;
 }
 
 #[tokio::test]
 async fn what_runs_in_a_session_ends_with_it() {
-    let world = with_sleeper("").await;
+    let world = with_sleeper("").started().await;
     let session = Legacy::open(&world).await.session;
     let headers = [("mcp-session-id", &*session)];
     let mut raw = post_by_hand(&world, &headers, &sleeps(1)).await;
@@ -270,14 +272,13 @@ async fn thousands_of_sessions_that_nobody_ends_leave_nothing_behind() {
 
 #[tokio::test]
 async fn there_are_never_more_sessions_than_the_settings_say() {
-    let world = with_sleeper("mcp: { max_sessions: 10 }\n").await;
+    let world = with_sleeper("mcp: { max_sessions: 10 }\n").started().await;
     // Two that are at work: a call, and a stream.
     let (calls, listens) = (Legacy::open(&world).await, Legacy::open(&world).await);
     let call = post_by_hand(&world, &[("mcp-session-id", &calls.session)], &sleeps(2)).await;
     let process = asleep(&world).await;
-    let mut stream = world.connect().await;
     let headers = [ACCEPT, ("mcp-session-id", &listens.session)];
-    stream.send(frame("GET", "/mcp", &headers, "")).await.unwrap();
+    let mut stream = world.sent(frame("GET", "/mcp", &headers, "")).await;
     assert_eq!(stream.head().await.status, 200);
     for _ in 0..200 {
         let session = open(&world, "/mcp", &[]).await;

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::{
     Raw, World, eventually,
-    mcp::{Legacy, Modern, frame, meta, request},
+    mcp::{ACCEPT, JSON, Legacy, Modern, frame, meta, request},
+    resident_bytes,
 };
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-use super::{ACCEPT, JSON, MODERN, lives, modern, post, post_by_hand, resident_bytes};
+use super::{MODERN, lives, modern, post, post_by_hand};
 use crate::{bad_state::fixture, start};
 
 /// Sends a request for a stream.
 async fn listen(world: &World, headers: &[(&str, &str)], body: Option<&Value>) -> Raw {
-    let mut raw = world.connect().await;
     let (method, body) = body.map_or(("GET", String::new()), |body| ("POST", body.to_string()));
     let headers = [&[JSON, ACCEPT], headers].concat();
-    raw.send(frame(method, "/mcp", &headers, &body)).await.unwrap();
+    let mut raw = world.sent(frame(method, "/mcp", &headers, &body)).await;
     assert_eq!(raw.head().await.status, 200);
     raw
 }
@@ -165,8 +165,35 @@ async fn a_client_that_does_not_take_its_answer_is_let_go() {
     }
     lives(&world).await;
     eventually("all are let go", async || connections(&world) <= others + 1).await;
-    let most = crate::bad_messages::peak_bytes(world.pid());
+    let most = testkit::peak_bytes(world.pid());
     assert!(most < 300 * 1_024 * 1_024, "the server took {most} bytes");
+}
+
+/// Long before they have been silent for `idle_timeout_ms`, and nobody who reads is closed.
+#[tokio::test]
+async fn clients_that_do_not_read_share_a_bound() {
+    const DEAF: usize = 60;
+    let world = start("server: { max_unread_bytes: 30000000, max_body_bytes: 5000000 }\n").await;
+    let text = "x".repeat(4_500_000);
+    let written = Modern::new(&world)
+        .call("write_text_artifact", &json!({ "text": text, "filename": "a.txt" }))
+        .await;
+    let uri = written["content"].as_array().unwrap().last().unwrap()["uri"].as_str().unwrap();
+    let (mut headers, body) = modern("resources/read", json!({ "uri": uri }));
+    headers.push(("mcp-name", uri));
+    let bytes = frame("POST", "/mcp", &[&[JSON, ACCEPT], &headers[..]].concat(), &body.to_string());
+    let others = connections(&world);
+    let mut deaf = Vec::new();
+    for number in 0..DEAF {
+        deaf.push(world.sent(&bytes).await);
+        if number % 10 > 0 {
+            continue;
+        }
+        let read = Modern::new(&world).ask("resources/read", json!({ "uri": uri })).await;
+        assert_eq!(read["result"]["contents"][0]["text"].as_str().map(str::len), Some(text.len()));
+    }
+    eventually("most are let go", async || connections(&world) <= others + 10).await;
+    assert!(world.stderr().contains("server.max_unread_bytes"), "{}", world.stderr());
 }
 
 #[tokio::test]

@@ -1,14 +1,13 @@
 //! Every kind of source is read, judged, compared and exported.
 
 use serde_json::{Value, json};
+use testkit::texts;
 
 use crate::upstreams::{Upstreams, one, said, tool};
 
 fn names(world: &Upstreams, source: &[&str]) -> Vec<String> {
     let arguments = [&["contracts", "export", "--format", "json"], source].concat();
-    let exported = world.cli(&arguments).exits(0).json();
-    let all = exported["contracts"].as_array().unwrap().iter();
-    all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    texts(&world.cli(&arguments).exits(0).json()["contracts"], "name")
 }
 
 fn two() -> Value {
@@ -17,8 +16,8 @@ fn two() -> Value {
 
 #[tokio::test]
 async fn a_source_can_be_anything() {
-    let world = Upstreams::new(&[("docs", two()), ("more", one("search", &said("x")))], "");
-    world.cli("lock").exits(0);
+    let world =
+        Upstreams::new(&[("docs", two()), ("more", one("search", &said("x")))], "").pinned();
     let listing = json!({ "tools": [tool("search")] });
     world.write("listing.json", &listing.to_string());
     let message = json!({ "jsonrpc": "2.0", "id": 1, "result": listing });
@@ -33,7 +32,7 @@ async fn a_source_can_be_anything() {
     let cases: [(&[&str], &[&str]); 13] = [
         (&["docs"], &["search", "fetch"]),
         (&["docs#fetch"], &["fetch"]),
-        (&["--", "python3", "scripted.py", "docs.json"], &["search", "fetch"]),
+        (&["--", "python3", "servers/scripted.py", "servers/docs.json"], &["search", "fetch"]),
         (&[&address], &sorted),
         (&["listing.json"], &["search"]),
         (&["message.json"], &["search"]),
@@ -67,7 +66,7 @@ fn what_changed_is_told_and_counted_by_the_exit_code() {
     other["tools"][1]["name"] = json!("read");
     world.write("other.json", &other.to_string());
     let stdout = world
-        .cli("contracts diff docs -- python3 scripted.py other.json")
+        .cli("contracts diff docs -- python3 servers/scripted.py other.json")
         .exits(1)
         .stdout_has_all([
             "search\n",
@@ -117,7 +116,11 @@ fn tools_of_servers_are_judged_in_their_place() {
     script["tools"].as_array_mut().unwrap().push(json!({ "name": "act", "description": "Acts.",
         "inputSchema": { "type": "object" } }));
     let world = Upstreams::new(&[("docs", script)], "");
-    for source in [vec!["docs"], vec!["self"], vec!["--", "python3", "scripted.py", "docs.json"]] {
+    for source in [
+        vec!["docs"],
+        vec!["self"],
+        vec!["--", "python3", "servers/scripted.py", "servers/docs.json"],
+    ] {
         let stderr =
             world.cli(&[vec!["contracts", "lint"], source.clone()].concat()).exits(1).stderr;
         for expected in [".search:", ".fetch:", ".act:", "\"type\": \"objekt\"", "no output schema"]
@@ -167,8 +170,7 @@ fn what_is_pinned_is_compared_as_it_is_served() {
             input.remove("additionalProperties");
             input["properties"]["limit"] = json!({ "type": "integer" });
         }
-        let world = Upstreams::with(&[("docs", script.clone(), own)], "");
-        world.cli("lock").exits(0);
+        let world = Upstreams::with(&[("docs", script.clone(), own)], "").pinned();
         for (old, new) in
             [("toolgate.lock", "self"), ("toolgate.lock#docs", "docs"), ("docs", "self#docs")]
         {

@@ -77,7 +77,8 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
     let limits = contract::Limits::default();
     let tool = Tool::new(contract, tool, &limits).unwrap();
     let sqlite = store::Sqlite::open(&data.join("toolgate.db"), store::Durability::Process);
-    let blobs = store::LocalBlobs::open(data, store::Durability::Process).unwrap();
+    let blobs =
+        store::LocalBlobs::open(data, &[data.join("work")], store::Durability::Process).unwrap();
     Arc::new(Gate::new(GateParts {
         catalogue: Catalogue::new(vec![tool]),
         store: Arc::new(sqlite.unwrap()),
@@ -85,6 +86,7 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
         journal: Journal::open(&data.join("journal.jsonl"), 1_000_000, 1).unwrap(),
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
+        callers: Vec::new(),
         ceilings: limits,
         approvals: gate::approvals::ApprovalSettings::default(),
         quarantine: gate::quarantine::QuarantineSettings::default(),

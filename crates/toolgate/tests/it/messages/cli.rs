@@ -2,8 +2,8 @@
 
 use testkit::World;
 
-use super::{Messages, session};
-use crate::{BINARY, command};
+use super::{Messages, session, world};
+use crate::BINARY;
 
 /// Command lines in a folder with a few tools and no server.
 const COMMANDS: &[&[&str]] = &[
@@ -56,13 +56,7 @@ const COMMANDS: &[&[&str]] = &[
 
 #[test]
 fn command_lines() {
-    let settings =
-        "contracts: [ ./contracts ]\nupstreams: { a: { command: /nonexistent/program } }\n";
-    let world = World::new(BINARY, settings);
-    command(&world, "broken", "echo oh no >&2; exit 7", "");
-    command(&world, "garbage", "echo no JSON", "");
-    command(&world, "guarded", "echo '{\"answer\":1}'", "approval: required");
-    command(&world, "slow", "sleep 60", "");
+    let world = world("");
     let mut messages = Messages::default();
     for arguments in COMMANDS {
         messages.add(&format!("$ toolgate {}", arguments.join(" ")), &session(&world, arguments));

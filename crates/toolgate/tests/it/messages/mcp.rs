@@ -1,13 +1,9 @@
 //! MCP messages that are refused. The codes of many more are in `bad_messages.rs` and `bad_lines.rs`.
 
 use serde_json::{Value, json};
-use testkit::{
-    World,
-    mcp::{Piped, meta},
-};
+use testkit::mcp::{Piped, meta};
 
-use super::{Messages, steady};
-use crate::{BINARY, command};
+use super::{Messages, steady, world};
 
 /// Lines to a server on stdin and stdout. `META` stands for what a modern client says of itself.
 const LINES: &[&str] = &[
@@ -57,20 +53,10 @@ const HEADERS: &[(&str, &[(&str, &str)])] = &[
     ("DELETE", &[]),
 ];
 
-fn world() -> World {
-    let settings =
-        "contracts: [ ./contracts ]\nupstreams: { a: { command: /nonexistent/program } }\n";
-    let world = World::new(BINARY, settings);
-    command(&world, "broken", "echo oh no >&2; exit 7", "");
-    command(&world, "garbage", "echo no JSON", "");
-    command(&world, "guarded", "echo '{\"answer\":1}'", "approval: required");
-    world
-}
-
 #[tokio::test]
 async fn mcp() {
     let mut messages = Messages::default();
-    let mut world = world();
+    let mut world = world("");
     let mut server = Piped::start(&world, &[]);
     let meta = format!(r#""_meta":{}"#, meta(&json!({})));
     for line in LINES {

@@ -2,8 +2,7 @@
 
 use testkit::World;
 
-use super::{Messages, steady};
-use crate::{BINARY, command};
+use super::{Messages, steady, world};
 
 const EXECUTE: &str = "/v1/tools/execute";
 const JOBS: &str = "/v1/jobs";
@@ -91,12 +90,7 @@ const CASES: &[Case<'_>] = &[
 
 #[tokio::test]
 async fn rest() {
-    let settings = "contracts: [ ./contracts ]\nserver: { max_body_bytes: 2000 }\nupstreams: { a: { command: /nonexistent/program } }\n";
-    let mut world = World::new(BINARY, settings);
-    command(&world, "broken", "echo oh no >&2; exit 7", "");
-    command(&world, "garbage", "echo no JSON", "");
-    command(&world, "guarded", "echo '{\"answer\":1}'", "approval: required");
-    command(&world, "slow", "sleep 60", "");
+    let mut world = world("server: { max_body_bytes: 2000 }\n");
     world.run().await;
     let mut messages = Messages::default();
     for case in CASES {

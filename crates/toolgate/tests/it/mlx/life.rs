@@ -1,9 +1,9 @@
 //! From loading to unloading: who sees what, and what is left when somebody is killed.
 
 use serde_json::{Value, json};
-use testkit::{Answer, mcp::Piped, until};
+use testkit::{Answer, mcp::Piped, running, signal, until};
 
-use super::{Studio, port, signal};
+use super::{Studio, port};
 
 async fn post(studio: &Studio, tool: &str, arguments: Value) -> Answer {
     let body = json!({ "args": arguments }).to_string();
@@ -42,13 +42,7 @@ fn a_model_is_loaded_seen_and_unloaded() {
 fn everything_that_a_server_started_ends_with_it() {
     let (studio, port) = (Studio::new(), port());
     studio.load("stubborn", port).unwrap();
-    let sleeps = || {
-        let all = std::fs::read_dir("/proc").unwrap();
-        let is_one = |path: std::path::PathBuf| {
-            std::fs::read(path.join("cmdline")).is_ok_and(|line| line == b"sleep\x00987654\x00")
-        };
-        all.filter(|entry| is_one(entry.as_ref().unwrap().path())).count()
-    };
+    let sleeps = || running("sleep 987654").len();
     // A program that has just been started has no command line for a moment.
     until("it has started a program", || sleeps() == 1);
     studio.unload(port).unwrap();
@@ -205,7 +199,7 @@ fn a_keeper_that_is_killed_takes_its_server_along() {
     let (studio, port) = (Studio::new(), port());
     studio.load("serves", port).unwrap();
     let process = studio.status(port).unwrap()["process"].as_str().unwrap().to_owned();
-    signal("-KILL", process.trim_start_matches("process ").parse().unwrap());
+    signal(process.trim_start_matches("process ").parse().unwrap(), "-KILL");
     until("it is gone", || studio.processes(port).is_empty());
     assert_eq!(studio.state(port), "ended");
     assert!(studio.unload(port).unwrap_err().starts_with("not_listening"));
@@ -292,7 +286,7 @@ fn what_a_killed_keeper_has_left_is_cleared_up() {
     for _ in 0..2 {
         studio.load("serves", port).unwrap();
         let process = studio.status(port).unwrap()["process"].as_str().unwrap().to_owned();
-        signal("-KILL", process.trim_start_matches("process ").parse().unwrap());
+        signal(process.trim_start_matches("process ").parse().unwrap(), "-KILL");
         until("the keeper is gone", || studio.state(port) == "ended");
         until("nothing is left", || studio.processes(port).is_empty());
     }

@@ -3,19 +3,12 @@
 use gate::{Store, Timestamp};
 use serde_json::json;
 
-use super::{closed, runs};
-
-/// The entry that a call leaves.
-fn stopped(world: &testkit::World, tool: &str) -> String {
-    let stderr = world.cli(&["call", tool]).exits(1).stderr;
-    let id = stderr.split("toolgate quarantine show ").nth(1).unwrap();
-    id.split('`').next().unwrap().to_owned()
-}
+use super::{closed, runs, stopped_on_cli};
 
 #[test]
 fn an_overlay_takes_the_answer_and_what_was_taken_before() {
     let world = closed();
-    let id = stopped(&world, "wrong");
+    let id = stopped_on_cli(&world, "call wrong");
     let adopted = world.cli(&["quarantine", "adopt", &id, "--reason", "new form"]).exits(0);
     let file = "overlays/commands/wrong.yaml";
     adopted.stdout_has(format!("{file}\n")).stderr_has("restart the server to use it");
@@ -32,7 +25,7 @@ fn an_overlay_takes_the_answer_and_what_was_taken_before() {
     output.stderr_is(format!("the contract of `wrong` already accepts {id}\n"));
     // Every other answer is judged as before, and another form can be added.
     world.write_program("contracts/wrong.sh", "#!/bin/sh\necho '{\"other\":true}'\n");
-    let second = stopped(&world, "wrong");
+    let second = stopped_on_cli(&world, "call wrong");
     let printed = world.cli(&["quarantine", "adopt", &second, "--json"]).json();
     assert_eq!(printed["id"], json!(second));
     for (answer, code) in [
@@ -51,7 +44,7 @@ fn an_overlay_takes_the_answer_and_what_was_taken_before() {
 fn what_no_schema_would_let_pass_is_not_adopted() {
     let world = closed();
     crate::command(&world, "garbage", "echo no JSON", "");
-    let id = stopped(&world, "garbage");
+    let id = stopped_on_cli(&world, "call garbage");
     world.cli(&["quarantine", "adopt", &id]).exits(2).stderr_has("no schema can accept");
     assert!(!world.has("overlays"));
 }
@@ -59,7 +52,7 @@ fn what_no_schema_would_let_pass_is_not_adopted() {
 #[tokio::test]
 async fn a_built_in_tool_keeps_its_contract() {
     let world = closed();
-    let id = stopped(&world, "wrong");
+    let id = stopped_on_cli(&world, "call wrong");
     let database = world.folder().join("data/toolgate.db");
     let store = store::Sqlite::open(&database, store::Durability::Process).unwrap();
     let mut entry = store.quarantined(&id, Timestamp(0)).await.unwrap().unwrap();

@@ -1,9 +1,12 @@
 //! An answer is released to the caller of its call.
 
 use serde_json::{Value, json};
-use testkit::mcp::{Legacy, Modern, with_tasks};
+use testkit::{
+    mcp::{Legacy, Modern, with_tasks},
+    texts,
+};
 
-use super::{call, closed, entry, open, release, runs, stopped};
+use super::{call, closed, entry, open, release, runs, stopped, stopped_on_cli};
 
 #[tokio::test]
 async fn the_operator_releases_over_rest_and_the_caller_calls_again() {
@@ -137,8 +140,7 @@ async fn is_listed_by_what_is_asked_for() {
     let listed = async |query: &str| -> Vec<String> {
         let answer = world.get(&format!("/v1/quarantine?{query}")).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
-        let entries = answer.json()["entries"].as_array().unwrap().clone();
-        entries.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
+        texts(&answer.json()["entries"], "id")
     };
     let newest: Vec<_> = ids.iter().rev().cloned().collect();
     assert_eq!(listed("tool=wrong&caller=local").await, newest);
@@ -166,8 +168,7 @@ async fn is_listed_by_what_is_asked_for() {
 #[test]
 fn a_terminal_shows_what_is_wrong_beside_its_place() {
     let world = closed();
-    let stderr = world.cli("call wrong").exits(1).stderr;
-    let id = stderr.split("toolgate quarantine show ").nth(1).unwrap().split('`').next().unwrap();
+    let id = &stopped_on_cli(&world, "call wrong");
     world.cli(&["quarantine", "show", id]).exits(0).stdout_has_all([
         "status     held",
         "tool       wrong",

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Reply, Upstream};
+use testkit::{Reply, Upstream, free_port};
 
-use super::{asking, asking_with, failure, search};
+use super::{asking, asking_at, asking_with, failure, search};
 
 /// The failure that comes of a reply, and how long it took.
 async fn check(reply: Reply, code: &str, reason: &str) {
@@ -87,14 +87,8 @@ async fn what_is_no_answer_is_a_failure() {
     ] {
         check(Reply::Bytes(bytes), "upstream_failure", reason).await;
     }
-    let closed = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}", listener.local_addr().unwrap())
-    };
-    let world = crate::start(&format!(
-        "tools:\n  search: {{ provider: searxng, base_url: \"{closed}\" }}\n"
-    ))
-    .await;
+    let closed = format!("http://127.0.0.1:{}", free_port());
+    let world = asking_at(&closed, "searxng", "").await;
     let (_, code, message, details) = failure(&search(&world, &json!({ "query": "x" })).await);
     assert_eq!((code.as_str(), &details["reason"]), ("upstream_failure", &json!("connect")));
     assert!(!message.contains("127.0.0.1"), "{message}");

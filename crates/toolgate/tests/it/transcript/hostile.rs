@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Act, Peer, PeerRequest, World, eventually};
+use testkit::{Act, Peer, PeerRequest, World, eventually, free_port};
 
 use super::{KEY, asked, asking, clean, failure, many_words, punctuated, saying, text};
 
@@ -118,14 +118,11 @@ async fn an_endpoint_that_fails_fails_the_call() {
 #[tokio::test]
 async fn nobody_there_is_a_failure_and_no_fallback() {
     let peer = Peer::start(|_| vec![Act::Close]).await;
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = closed.local_addr().unwrap();
-    drop(closed);
     let mut world = asking(&peer, "", "").await;
     world.stop().await;
     world.write(
         "toolgate.yaml",
-        &format!("llm: {{ base_url: \"http://{address}\" }}\ntools: {{ transcript: {{ mode: model }} }}\n"),
+        &format!("llm: {{ base_url: \"http://127.0.0.1:{}\" }}\ntools: {{ transcript: {{ mode: model }} }}\n", free_port()),
     );
     world.run().await;
     let answer = clean(&world, SAID).await;
@@ -180,8 +177,7 @@ async fn a_cancelled_job_closes_the_connection() {
     let peer = slow().await;
     let world = asking(&peer, "", "").await;
     let body = json!({ "tool": "transcript.clean", "input": { "text": SAID } });
-    let job = world.post("/v1/jobs", &body).await.json();
-    let id = job["id"].as_str().or(job["job_id"].as_str()).unwrap().to_owned();
+    let id = world.submit(&body).await;
     eventually("the model is asked", async || peer.heard().len() == 1).await;
     world.delete(&format!("/v1/jobs/{id}")).await;
     closed(&peer).await;

@@ -23,9 +23,7 @@ fn script(name: &str) -> Value {
 
 /// The entry that a call of the tool leaves.
 fn stopped(world: &Upstreams, served: &str) -> String {
-    let stderr = world.cli(&["call", served, "text=odd"]).exits(1).stderr;
-    let id = stderr.split("toolgate quarantine show ").nth(1).unwrap_or_else(|| panic!("{stderr}"));
-    id.split('`').next().unwrap().to_owned()
+    crate::quarantine::stopped_on_cli(world, &format!("call {served} text=odd"))
 }
 
 #[tokio::test]

@@ -68,13 +68,28 @@ async fn garbage_and_logs_on_stdout_are_passed_over() {
 }
 
 #[tokio::test]
+async fn a_response_that_cannot_be_read_is_quarantined_at_once() {
+    let result = "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"caf\u{e9}\"}]}";
+    for response in [
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":ID,{result}}}"),
+        format!("{{{result},\"jsonrpc\":\"2.0\",\"id\":ID}}"),
+        "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]".to_owned(),
+    ] {
+        let world = beside_honest(act(&json!(["bytes", response])), "timeout_ms: 60000").await;
+        let answer = call(&world, &args()).await.fails(502, "invalid_output");
+        let id = answer["details"]["quarantine_id"].as_str().unwrap();
+        world.cli(&["quarantine", "show", id]).exits(0).stdout_has("not a JSON-RPC message");
+    }
+}
+
+#[tokio::test]
 async fn a_line_of_a_hundred_megabytes_takes_no_memory() {
     let world = beside_honest(act(&json!(["long_line", 100])), "timeout_ms: 5000").await;
     honest(&world).await;
-    let before = crate::bad_messages::resident_bytes(world.pid());
+    let before = testkit::resident_bytes(world.pid());
     let answer = call(&world, &args()).await;
     assert!(answer.status >= 500, "{}", answer.text());
-    let peak = crate::bad_messages::peak_bytes(world.pid());
+    let peak = testkit::peak_bytes(world.pid());
     assert!(peak < before + 64 * 1_024 * 1_024, "{peak} after {before}");
     // What it says afterwards is heard again.
     world.script("bad", &one("act", &said("fine")));
@@ -115,13 +130,7 @@ async fn what_it_forks_ends_with_us() {
     let seconds = format!("7{:06}", std::process::id());
     let mut world = beside_honest(act(&json!(["fork", seconds, fine()])), "").await;
     assert_eq!(call(&world, &args()).await.status, 200);
-    let runs = || {
-        let listed = std::fs::read_dir("/proc")
-            .unwrap()
-            .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok());
-        let words = format!("sleep\0{seconds}\0").into_bytes();
-        listed.into_iter().any(|line| line == words)
-    };
+    let runs = || !testkit::running(&format!("sleep {seconds}")).is_empty();
     // A program that has just been started has no command line for a moment.
     testkit::eventually("it runs", async || runs()).await;
     // Killed, we leave nothing behind either.
@@ -273,9 +282,7 @@ async fn an_honest_error_stays_one() {
 
 #[tokio::test]
 async fn one_that_changes_in_silence_is_held_to_what_was_pinned() {
-    let world = Upstreams::new(&[("bad", one("act", &said("fine")))], "");
-    world.cli("lock").exits(0);
-    let world = world.started().await;
+    let world = Upstreams::new(&[("bad", one("act", &said("fine")))], "").pinned().started().await;
     // It says nothing of the change, and answers by its new contract.
     let mut other = one(
         "act",

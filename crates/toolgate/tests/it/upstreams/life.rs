@@ -8,9 +8,8 @@ use super::{Upstreams, one, said, tool};
 #[tokio::test]
 async fn a_lazy_one_is_started_by_the_first_call_and_stopped_when_it_is_idle() {
     let own = "start: lazy, idle_stop_ms: 3000";
-    let world = Upstreams::with(&[("up", one("act", &said("fine")), own)], "");
-    world.cli("lock").exits(0);
-    let world = world.started().await;
+    let world =
+        Upstreams::with(&[("up", one("act", &said("fine")), own)], "").pinned().started().await;
     assert_eq!(world.listed().await, ["up__act"], "what is pinned is listed");
     assert_eq!(world.children(), [0_u32; 0]);
     for _ in 0..2 {
@@ -47,10 +46,11 @@ async fn a_slow_one_does_not_keep_the_others_waiting_for_long() {
 #[test]
 fn another_clients_configuration_is_taken_over() {
     let world = World::new(crate::BINARY, "# mine\nserver: { max_concurrency: 8 }\n");
-    world.write("scripted.py", super::SCRIPTED);
-    world.write("one.json", &one("act", &said("fine")).to_string());
+    world.write("servers/scripted.py", super::SCRIPTED);
+    world.write("servers/one.json", &one("act", &said("fine")).to_string());
     let servers = json!({ "mcpServers": {
-        "My Server": { "command": "python3", "args": ["scripted.py", "one.json"], "env": { "API_KEY": "123" },
+        "My Server": { "command": "python3", "args": ["scripted.py", "one.json"], "cwd": "servers",
+            "env": { "API_KEY": "123" },
             "autoApprove": ["act"] },
         "off": { "url": "https://example.com/mcp", "type": "streamable-http", "disabled": true },
         "broken": { "nothing": true },

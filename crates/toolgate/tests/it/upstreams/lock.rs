@@ -30,8 +30,8 @@ fn worded(words: &str) -> Value {
 #[tokio::test]
 async fn a_tool_that_changes_stops_until_a_person_takes_it() {
     let world =
-        Upstreams::new(&[("docs", worded("Searches.")), ("other", one("echo", &said("x")))], "");
-    world.cli("lock").exits(0);
+        Upstreams::new(&[("docs", worded("Searches.")), ("other", one("echo", &said("x")))], "")
+            .pinned();
     world.cli("lock diff").exits(0);
     let world = world.started().await;
     until(&world, "ok").await;
@@ -57,25 +57,6 @@ async fn a_tool_that_changes_stops_until_a_person_takes_it() {
 }
 
 #[tokio::test]
-async fn a_change_is_judged_by_its_direction() {
-    let cases = [
-        ("inputSchema", wider()["tools"][0]["inputSchema"].clone(), "widening"),
-        ("inputSchema", json!({ "type": "object" }), "breaking"),
-        ("outputSchema", json!({ "type": "object" }), "breaking"),
-        ("annotations", json!({ "readOnlyHint": true }), "wording"),
-        ("title", json!("Another"), "wording"),
-    ];
-    let world = Upstreams::new(&[("docs", one("search", &said("x")))], "");
-    world.cli("lock").exits(0);
-    for (key, value, class) in cases {
-        let mut script = one("search", &said("x"));
-        script["tools"][0][key] = value;
-        world.script("docs", &script);
-        world.cli("lock diff").exits(1).stdout_has(class);
-    }
-}
-
-#[tokio::test]
 async fn policies_decide_what_is_taken_by_itself() {
     let wider = wider();
     let mut narrower = one("search", &said("found"));
@@ -86,9 +67,10 @@ async fn policies_decide_what_is_taken_by_itself() {
         ("accept-compatible", "ok"),
     ] {
         let own = format!("changes: {policy}");
-        let world = Upstreams::with(&[("docs", one("search", &said("found")), &*own)], "");
-        world.cli("lock").exits(0);
-        let world = world.started().await;
+        let world = Upstreams::with(&[("docs", one("search", &said("found")), &*own)], "")
+            .pinned()
+            .started()
+            .await;
         until(&world, "ok").await;
         world.script("docs", &wider);
         if after_wider == "ok" {
@@ -110,9 +92,8 @@ async fn policies_decide_what_is_taken_by_itself() {
 
 #[tokio::test]
 async fn a_tool_that_was_not_there_waits_and_one_that_comes_back_is_known() {
-    let world = Upstreams::new(&[("docs", one("search", &said("found")))], "");
-    world.cli("lock").exits(0);
-    let world = world.started().await;
+    let world =
+        Upstreams::new(&[("docs", one("search", &said("found")))], "").pinned().started().await;
     let mut more = one("search", &said("found"));
     more["tools"].as_array_mut().unwrap().push(tool("delete"));
     world.script("docs", &more);
@@ -139,8 +120,7 @@ async fn a_lock_that_cannot_be_read_is_no_lock_to_ignore() {
 
 #[test]
 fn a_server_that_is_started_lazily_is_asked_too() {
-    let world = Upstreams::with(&[("docs", worded("Searches."), "start: lazy")], "");
-    world.cli("lock").exits(0);
+    let world = Upstreams::with(&[("docs", worded("Searches."), "start: lazy")], "").pinned();
     world.script("docs", &worded("Searches the attic."));
     world.cli("lock diff").exits(1).stdout_has("attic");
     world.cli("doctor").stdout_has("docs: 0 tools (20");
@@ -247,9 +227,8 @@ fn programs_are_told_what_could_not_be_reached() {
 /// A server that is not there is no server that is as it was.
 #[test]
 fn what_was_pinned_and_is_away_is_not_taken_for_unchanged() {
-    let world = Upstreams::new(&[("docs", worded("Searches."))], "");
-    world.cli("lock").exits(0);
-    std::fs::remove_file(world.folder().join("docs.json")).unwrap();
+    let world = Upstreams::new(&[("docs", worded("Searches."))], "").pinned();
+    std::fs::remove_file(world.folder().join("servers/docs.json")).unwrap();
     for arguments in [&["lock", "diff"][..], &["lock", "accept"], &["lock"]] {
         world.cli(arguments).exits(2).stderr_has("docs: cannot be reached");
     }
@@ -258,8 +237,7 @@ fn what_was_pinned_and_is_away_is_not_taken_for_unchanged() {
 
 #[test]
 fn what_to_do_about_a_change_is_told() {
-    let world = Upstreams::new(&[("docs", worded("Searches."))], "");
-    world.cli("lock").exits(0);
+    let world = Upstreams::new(&[("docs", worded("Searches."))], "").pinned();
     world.script("docs", &worded("Searches everything."));
     for arguments in [&["lock"][..], &["lock", "diff"]] {
         world.cli(arguments).exits(1).stderr_has("`toolgate lock accept docs.search`");

@@ -163,3 +163,29 @@ async fn overlays_are_followed_and_do_not_vanish() {
     let answer = world.call("up__act", &say("json")).await.json();
     assert_eq!(answer["result"], json!({ "n": 7 }), "{answer}");
 }
+
+/// A pattern with a back-reference may take any time to match. A server does not decide that it is worth it.
+#[tokio::test]
+async fn a_back_reference_in_a_pattern_is_the_operators_decision() {
+    let mut hostile = tool("act");
+    hostile["inputSchema"]["properties"]["text"]["pattern"] = json!("^(a*)*\\1$");
+    let mut mail = tool("mail");
+    mail["inputSchema"]["properties"]["text"]["pattern"] = json!("^(?!\\.)[a-z.]*@[a-z]+$");
+    let answers = json!({ "act": { "*": said("fine") }, "mail": { "*": said("fine") } });
+    let script = json!({ "tools": [hostile.clone(), mail], "answers": answers });
+    let world = Upstreams::new(&[("up", script)], "").started().await;
+    assert_eq!(world.listed().await, ["up__mail"]);
+    world.call("up__mail", &say("a@b")).await.ok();
+    world.call("up__mail", &say(".a@b")).await.fails(400, "invalid_input");
+    let seen = world.cli("upstream --json list up").json();
+    let rejected = seen["upstreams"][0]["rejected"][0].to_string();
+    assert!(rejected.contains("/properties/text/pattern"), "{rejected}");
+    assert!(rejected.contains("is only taken from an overlay"), "{rejected}");
+
+    world.write(
+        "overlays/up/act.yaml",
+        &json!({ "input_schema": hostile["inputSchema"] }).to_string(),
+    );
+    testkit::eventually("the overlay lifts it", async || world.listed().await.len() == 2).await;
+    world.call("up__act", &say("aa")).await.ok();
+}

@@ -23,7 +23,7 @@ fn asking(modern: bool) -> Upstreams {
     if modern {
         script["modern"] = json!(true);
     }
-    Upstreams::new(&[("up", script)], "")
+    Upstreams::with(&[("up", script, "questions: true")], "")
 }
 
 fn text(result: &Value) -> &str {
@@ -39,7 +39,7 @@ fn a_question_of_either_protocol_version_reaches_a_legacy_client() {
         let params = json!({ "name": TOOL, "arguments": { "text": "a" } });
         let asked = client.ask(1, "tools/call", &params);
         assert_eq!(asked["method"], "elicitation/create", "{asked}");
-        assert_eq!(asked["params"]["message"], "Who?");
+        assert_eq!(asked["params"]["message"], "`up` asks: Who?");
         let answer = client.respond(&asked, &reply());
         assert!(text(&answer["result"]).contains("Ada"), "{answer}");
         if modern {
@@ -59,7 +59,7 @@ fn a_question_of_either_protocol_version_reaches_a_modern_client() {
         let first = client.ask(1, "tools/call", &params)["result"].clone();
         assert_eq!(first["resultType"], "input_required", "{first}");
         let (name, asked) = first["inputRequests"].as_object().unwrap().iter().next().unwrap();
-        assert_eq!(asked["params"]["message"], "Who?");
+        assert_eq!(asked["params"]["message"], "`up` asks: Who?");
         params["inputResponses"] = json!({ name: reply() });
         params["requestState"] = first["requestState"].clone();
         let last = client.ask(2, "tools/call", &params)["result"].clone();
@@ -97,7 +97,7 @@ fn progress_is_passed_on() {
     while message.get("id").is_none() {
         assert_eq!(message["params"]["progressToken"], "p");
         seen.push(message["params"]["message"].as_str().unwrap().to_owned());
-        message = client.heard();
+        message = client.heard_beside_listings();
     }
     assert_eq!(text(&message["result"]), "done");
     assert_eq!(seen, ["step 1", "step 2", "step 3"]);
@@ -110,12 +110,12 @@ async fn a_closed_connection_cancels_the_call_at_the_upstream() {
         .await;
     let params = json!({ "args": { "text": "a" } }).to_string();
     let sent = world.client.post(world.url("/v1/tools/up__act")).body(params).send();
-    let began = world.folder().join("began");
+    let began = world.folder().join("servers/began");
     tokio::select! {
         answered = sent => panic!("{answered:?}"),
         () = testkit::eventually("it runs", async || began.exists()) => {}
     }
-    let file = world.folder().join("cancelled");
+    let file = world.folder().join("servers/cancelled");
     testkit::eventually("the upstream knows", async || file.exists()).await;
 }
 

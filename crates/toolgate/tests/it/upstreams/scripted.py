@@ -3,7 +3,8 @@
 The file is JSON: `tools` is what is listed, `answers` has for each tool the answers by the text of its
 first argument (`*` for any): a whole message without its id, or `{"do": …}` for something that is no
 answer. With `honest` it checks arguments, and refuses tools that it does not have. Changing the file
-changes what the server says. `methods` has the results of other methods, whatever they ask.
+changes what the server says. `methods` has the results of other methods, and the file `asked` gets a line
+for each of these requests.
 """
 
 import json
@@ -80,6 +81,12 @@ def fits(value, schema):
     return True
 
 
+def echoed(result, params):
+    """The same with what was asked for in the place of `$uri`, and a long text in that of `$long`."""
+    text = json.dumps(result).replace("$uri", str(params.get("uri")))
+    return json.loads(text.replace("$long", "x" * 15_000_000) if "$long" in text else text)
+
+
 listed = 0
 
 
@@ -90,7 +97,8 @@ def act(id, what, params):
     if kind == "progress":
         for step in range(1, 4) if token is not None else []:
             say({"jsonrpc": "2.0", "method": "notifications/progress",
-                 "params": {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}})
+                 "params": {"progressToken": token, "progress": step, "total": 4,
+                            "message": rest[0] if rest else f"step {step}"}})
         say({"jsonrpc": "2.0", "id": id, "result": plain("done")})
     if kind == "ask":
         reply = ask(*rest)
@@ -136,6 +144,12 @@ def act(id, what, params):
         for line in rest[0]:
             say(line)
         say({"jsonrpc": "2.0", "id": id, "result": rest[1]})
+    if kind == "bytes":
+        # Each character is a byte; `ID` is the id of the request.
+        with lock:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(rest[0].replace("ID", str(id)).encode("latin-1") + b"\n")
+            sys.stdout.buffer.flush()
     if kind == "long_line":
         with lock:
             sys.stdout.write('{"jsonrpc":"2.0","id":%s,"result":{"content":[],"junk":"' % json.dumps(id))
@@ -152,8 +166,12 @@ def act(id, what, params):
 def answer(message):
     id, method, params = message["id"], message["method"], message.get("params", {})
     now = script()
+    if method in ("initialize", "server/discover"):
+        with open("client.json", "w", encoding="utf-8") as file:
+            json.dump(params, file)
     if method == "server/discover" and now.get("modern"):
-        return {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}},
+        return {"supportedVersions": [MODERN],
+                "capabilities": now.get("discovered", {"tools": {"listChanged": True}}),
                 "resultType": "complete", "ttlMs": 0, "cacheScope": "public",
                 "serverInfo": {"name": "scripted", "version": "1"}}
     if method == "initialize":
@@ -171,7 +189,13 @@ def answer(message):
         # One that never lists the same twice.
         return {"tools": now["tools"][listed % 2:] if now.get("fickle") else now["tools"]}
     if method in now.get("methods", {}):
-        return now["methods"][method]
+        with open("asked", "a", encoding="utf-8") as file:
+            file.write(method + "\n")
+        result = now["methods"][method]
+        if isinstance(result, dict) and "do" in result:
+            threading.Thread(target=act, args=(id, result["do"], params), daemon=True).start()
+            return None
+        return echoed(result, params)
     if method == "ping":
         return {}
     if method == "tools/call" and now.get("honest"):

@@ -2,7 +2,10 @@
 //! one's caller, be told what is not for it.
 
 use serde_json::{Value, json};
-use testkit::mcp::{Modern, meta};
+use testkit::{
+    mcp::{Modern, meta},
+    texts,
+};
 
 use super::{Upstreams, one, said, tool};
 
@@ -25,8 +28,7 @@ fn able(arguments: &Value) -> Value {
 
 /// A lazy server that was pinned and says something else now, which nobody knows before it is started.
 async fn changed_while_it_rested() -> Upstreams {
-    let world = Upstreams::with(&[("up", one("act", &said("fine")), "start: lazy")], "");
-    world.cli("lock").exits(0);
+    let world = Upstreams::with(&[("up", one("act", &said("fine")), "start: lazy")], "").pinned();
     let mut other = one("act", &said("fine"));
     other["tools"][0]["description"] = json!("Does act, and something else.");
     world.script("up", &other);
@@ -45,16 +47,16 @@ async fn what_changed_before_the_server_was_started_is_not_run() {
 /// The same after it died: a call that waits for it to come back does not run what it came back with.
 #[tokio::test]
 async fn what_changed_while_the_server_was_away_is_not_run() {
-    let world = Upstreams::new(&[("up", one("act", &json!({ "do": "kill" })))], "");
-    world.cli("lock").exits(0);
-    let world = world.started().await;
+    let world = Upstreams::new(&[("up", one("act", &json!({ "do": "kill" })))], "")
+        .pinned()
+        .started()
+        .await;
     let mut other = one("act", &said("fine"));
     other["tools"][0]["description"] = json!("Does act, and something else.");
     other["silent"] = json!(true);
     world.script("up", &other);
-    let killed = world.children();
-    for pid in &killed {
-        super::soak::kill(*pid);
+    for pid in world.children() {
+        testkit::signal(pid, "-KILL");
     }
     testkit::eventually("it is back, and not as it was", async || {
         let answer = world.call(TOOL, &args()).await;
@@ -70,7 +72,7 @@ async fn a_question_reaches_the_call_that_it_belongs_to_or_nobody() {
     let mut script = json!({ "tools": [tool("act")], "answers": { "act": {} } });
     script["answers"]["act"] =
         json!({ "slow": { "do": ["sleep", 3, said("slow")] }, "asks": asking() });
-    let world = Upstreams::new(&[("up", script)], "").started().await;
+    let world = Upstreams::with(&[("up", script, "questions: true")], "").started().await;
     let client = Modern::new(&world);
     let slow = client.ask("tools/call", able(&json!({ "text": "slow" })));
     let asks = async {
@@ -91,7 +93,7 @@ async fn a_question_reaches_the_call_that_it_belongs_to_or_nobody() {
 async fn a_question_is_answered_by_its_own_call_and_waits_for_a_while() {
     let mut script = one("act", &asking());
     script["answers"]["act"]["b"] = said("fine");
-    let own = "max_concurrency: 1, question_timeout_ms: 1500";
+    let own = "questions: true, max_concurrency: 1, question_timeout_ms: 1500";
     let world = Upstreams::with(&[("up", script, own)], "").started().await;
     let client = Modern::new(&world);
     let asked = client.ask("tools/call", able(&args())).await["result"].clone();
@@ -172,7 +174,7 @@ fn shelf(id: &str, any: bool) -> Value {
         "resources/list": { "resources": [{ "uri": format!("{id}://one"), "name": "one" },
             { "uri": "shared://one", "name": "shared" }] },
         "resources/templates/list": { "resourceTemplates": [{ "uriTemplate": template, "name": "any" }] },
-        "resources/read": { "contents": [{ "uri": "x:y", "text": id }] },
+        "resources/read": { "contents": [{ "uri": "$uri", "text": id }] },
         "completion/complete": { "completion": { "values": [id] } },
     });
     script
@@ -189,9 +191,7 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
     let all = Modern::new(&world);
     let two = Modern::new(&world).at("/mcp/two");
     let names = async |client: &Modern, method: &str, list: &str, key: &str| {
-        let listed = client.ask(method, json!({})).await;
-        let items = listed["result"][list].as_array().unwrap().clone();
-        items.iter().map(|one| one[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        texts(&client.ask(method, json!({})).await["result"][list], key)
     };
     assert_eq!(names(&all, "prompts/list", "prompts", "name").await, ["one__greet", "two__greet"]);
     assert_eq!(names(&two, "prompts/list", "prompts", "name").await, ["two__greet"]);
@@ -228,8 +228,8 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
 async fn prompts_and_resources_are_behind_the_allowlist_and_the_lock() {
     let allowlist = "allowlist: { one: [act], two: \"*\" }\n";
     let world =
-        Upstreams::new(&[("one", shelf("one", false)), ("two", shelf("two", false))], allowlist);
-    world.cli("lock").exits(0);
+        Upstreams::new(&[("one", shelf("one", false)), ("two", shelf("two", false))], allowlist)
+            .pinned();
     let mut other = shelf("two", false);
     other["methods"]["resources/list"]["resources"][0]["description"] = json!("Another one.");
     world.script("two", &other);
@@ -251,8 +251,7 @@ async fn a_server_whose_prompts_cannot_be_listed_has_its_tools_all_the_same() {
     script["methods"] = json!({ "prompts/list": listing });
     for odd in [json!(null), json!({ "prompts": 7 })] {
         let own = "connect_timeout_ms: 5000";
-        let world = Upstreams::with(&[("up", script.clone(), own)], "");
-        world.cli("lock").exits(0);
+        let world = Upstreams::with(&[("up", script.clone(), own)], "").pinned();
         let mut broken = script.clone();
         broken["methods"]["prompts/list"] = odd;
         world.script("up", &broken);
@@ -276,8 +275,7 @@ async fn a_lazy_server_follows_the_lock_while_it_rests() {
 #[tokio::test]
 async fn what_the_policy_takes_can_be_called_at_once() {
     let own = "start: lazy, changes: accept-compatible";
-    let world = Upstreams::with(&[("up", one("act", &said("fine")), own)], "");
-    world.cli("lock").exits(0);
+    let world = Upstreams::with(&[("up", one("act", &said("fine")), own)], "").pinned();
     let mut wider = one("act", &said("fine"));
     wider["tools"][0]["inputSchema"].as_object_mut().unwrap().remove("required");
     world.script("up", &wider);

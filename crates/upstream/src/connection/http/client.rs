@@ -11,7 +11,7 @@ use guard::net::{
     HeaderMap, HeaderName, HeaderValue, Method, NetError, NetErrorReason, ResponseBody,
     ServiceClient, ServiceHeaders, ServiceRequest, ServiceResponse, ServiceSettings, header,
 };
-use mcp::{Message, ProtocolVersion, Response, RpcError, header as mcp_header};
+use mcp::{Message, ProtocolVersion, Response, header as mcp_header};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -41,16 +41,13 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Requests that can be sent twice without doing anything twice. Where a kept connection was closed at
 /// the moment of its use, nobody knows whether the server has got the request.
-const REPEATABLE: [&str; 10] = [
+const REPEATABLE: [&str; 7] = [
     "server/discover",
     "ping",
     "tools/list",
     "prompts/list",
-    "prompts/get",
     "resources/list",
     "resources/templates/list",
-    "resources/read",
-    "completion/complete",
     "subscriptions/listen",
 ];
 
@@ -215,26 +212,30 @@ impl McpHttpClient {
         headers: &[(HeaderName, HeaderValue)],
         message: Bytes,
         timeout: Duration,
+        max_bytes: usize,
     ) -> Result<PostResult, PostError> {
         let negotiated = self.negotiated();
-        let post = || self.post(&self.service, &negotiated, headers, message.clone(), timeout);
-        let response = match post().await {
-            Err(NetError { reason: NetErrorReason::Stale, .. }) if REPEATABLE.contains(&method) => {
-                post().await
+        let mut may_repeat = REPEATABLE.contains(&method);
+        let response = loop {
+            let post = self.post(&self.service, &negotiated, headers, message.clone(), timeout);
+            match post.await {
+                Err(NetError { reason: NetErrorReason::Stale, .. }) if may_repeat => {
+                    may_repeat = false;
+                }
+                response => break response,
             }
-            response => response,
         };
-        let network = |error| rejection::network_error(error, timeout, self.max_bytes);
+        let network = |error| rejection::network_error(error, timeout, max_bytes);
         let response = response.map_err(network)?;
         if !response.status.is_success() {
-            return Err(self.rejected(&negotiated, method, response).await);
+            return Err(Box::pin(self.rejected(&negotiated, method, response)).await);
         }
         if method == "initialize" {
             self.set_session(&response.headers);
         }
         match content_type(&response.headers) {
             ContentType::Json => {
-                let body = response.body.read_all(self.max_bytes).await.map_err(network)?;
+                let body = response.body.read_all(max_bytes).await.map_err(network)?;
                 Ok(PostResult::Complete(self.response_in(&body, id)?))
             }
             ContentType::EventStream => Ok(PostResult::Stream(response.body)),
@@ -273,12 +274,7 @@ impl McpHttpClient {
                 )),
             },
             Ok(Message::Request(_) | Message::Notification { .. }) => Err(no_response()),
-            Err(malformed) => {
-                let RpcError { message, .. } = malformed.error;
-                Err(RequestError::Protocol(format!(
-                    "the body is not a JSON-RPC message: {message}"
-                )))
-            }
+            Err(malformed) => Err(RequestError::malformed(body, &malformed.error)),
         }
     }
 

@@ -82,6 +82,8 @@ pub(super) struct BrokenStream {
     pub(super) deadline: Option<Instant>,
     /// The timeout of the request.
     pub(super) timeout: Duration,
+    /// The largest event, in bytes.
+    pub(super) max_bytes: usize,
 }
 
 /// Waits, and asks for what comes after the last event.
@@ -89,7 +91,7 @@ pub(super) async fn resume(
     client: Arc<McpHttpClient>,
     broken: BrokenStream,
 ) -> Result<EventSource, RequestError> {
-    let BrokenStream { last_event_id, wait, deadline, timeout } = broken;
+    let BrokenStream { last_event_id, wait, deadline, timeout, max_bytes } = broken;
     if let Some(deadline) = deadline
         && Instant::now() + wait >= deadline
     {
@@ -99,10 +101,9 @@ pub(super) async fn resume(
     tokio::time::sleep(wait).await;
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     let response = client.get(Some(&last_event_id), left.unwrap_or(timeout)).await;
-    let response =
-        response.map_err(|error| rejection::network_error(error, timeout, client.max_bytes))?;
+    let response = response.map_err(|error| rejection::network_error(error, timeout, max_bytes))?;
     if is_event_stream(&response) {
-        let mut source = EventSource::new(response.body, client.max_bytes);
+        let mut source = EventSource::new(response.body, max_bytes);
         source.parser.resume_after(&last_event_id, wait);
         return Ok(source);
     }

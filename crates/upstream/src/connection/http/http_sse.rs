@@ -159,9 +159,9 @@ impl Transport for HttpSseTransport {
         options: RequestOptions<'_>,
     ) -> ResponseFuture {
         let channel = self.0.clone();
-        let RequestOptions { timeout, interim, .. } = options;
+        let RequestOptions { timeout, interim, max_response_bytes, .. } = options;
         Box::pin(async move {
-            let slot = channel.client.requests.insert(id, method)?;
+            let slot = channel.client.requests.insert(id, method, max_response_bytes)?;
             let writer = channel.clone();
             let request = MultiplexedRequest::new(writer, slot, method, timeout, interim);
             request.response(channel.post(message, timeout)).await

@@ -7,7 +7,7 @@ use guard::net::{HeaderMap, NetError, NetErrorReason, ServiceResponse, StatusCod
 use mcp::{Message, RpcError, code};
 
 use super::client::{ContentType, content_type};
-use crate::connection::RequestError;
+use crate::{ServerText, connection::RequestError};
 
 /// The number of bytes that are read of a response with an error status.
 const MAX_REJECTION_BYTES: usize = 256 * 1_024;
@@ -145,8 +145,8 @@ fn rpc(bytes: &Bytes, status: StatusCode) -> Option<RpcError> {
 
 /// A text of the server's, short and on one line.
 fn shown(text: &str) -> String {
-    let plain = text.trim().chars().map(|one| if one.is_control() { ' ' } else { one });
-    plain.take(MAX_SHOWN_CHARS).collect()
+    let line = text.trim().replace(['\n', '\r', '\t'], " ");
+    ServerText::new(&line).beginning(MAX_SHOWN_CHARS).for_people()
 }
 
 /// The error for a response that is neither JSON nor an event stream.

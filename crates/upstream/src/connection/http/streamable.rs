@@ -1,13 +1,14 @@
 //! Streamable HTTP: a request is one POST, whose response is JSON or an event stream.
 
 use std::{
-    pin::pin,
+    future::poll_fn,
+    pin::{Pin, pin},
     sync::{Arc, OnceLock, atomic::Ordering},
+    task::Poll,
     time::Duration,
 };
 
 use bytes::Bytes;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use gate::BoxFuture;
 use guard::net::ResponseBody;
 use mcp::{ProtocolVersion, Response};
@@ -65,23 +66,34 @@ impl Transport for StreamableTransport {
         }
         let (client, fallback) = (self.client.clone(), self.fallback.clone());
         let headers = request_headers(method, &options, client.negotiated().version);
-        let RequestOptions { timeout, interim, .. } = options;
+        let (timeout, max_response_bytes) = (options.timeout, options.max_response_bytes);
+        let max_bytes = max_response_bytes.min(client.max_bytes);
+        let interim = options.interim;
         // Nothing is sent before this is waited for.
         Box::pin(async move {
             let headers = headers.map_err(RequestError::NotSent)?;
-            let request = StreamableRequest::new(client.clone(), id, method, timeout, interim);
-            let post = client.post_request(id, method, &headers, message.clone(), timeout);
+            let request =
+                StreamableRequest::new(client.clone(), id, method, (timeout, max_bytes), interim);
+            let post = pin!(client.post_request(
+                id,
+                method,
+                &headers,
+                message.clone(),
+                timeout,
+                max_bytes
+            ));
             match request.response(post).await {
                 Ok(response) => Ok(response),
                 Err(PostError::Error(error)) => Err(error),
                 // It may know HTTP+SSE.
                 Err(PostError::NotStreamable(rejected)) => {
-                    let opened = HttpSseTransport::open(client.clone()).await;
+                    let opened = Box::pin(HttpSseTransport::open(client.clone())).await;
                     let opened = opened.map_err(|error| {
                         tracing::debug!(%error, "an MCP server knows neither streamable HTTP nor HTTP+SSE");
                         rejected
                     })?;
-                    let options = RequestOptions::new(timeout);
+                    let options =
+                        RequestOptions { max_response_bytes, ..RequestOptions::new(timeout) };
                     fallback.get_or_init(|| opened).send(id, method, message, options).await
                 }
             }
@@ -126,6 +138,8 @@ struct StreamableRequest {
     client: Arc<McpHttpClient>,
     id: u64,
     timeout: Duration,
+    /// The largest response, in bytes.
+    max_bytes: usize,
     /// Time does not run while an input request is open.
     deadline: Instant,
     is_paused: bool,
@@ -136,7 +150,7 @@ struct StreamableRequest {
     /// Messages beside its own response stream, where the server has another stream.
     slot: Option<TableSlot>,
     /// Responses to input requests, on their way to the server.
-    input_responses: FuturesUnordered<BoxFuture<'static, ()>>,
+    input_responses: Vec<BoxFuture<'static, ()>>,
 }
 
 impl StreamableRequest {
@@ -144,16 +158,17 @@ impl StreamableRequest {
         client: Arc<McpHttpClient>,
         id: u64,
         method: &'static str,
-        timeout: Duration,
+        (timeout, max_bytes): (Duration, usize),
         interim: Option<mpsc::Sender<InterimMessage>>,
     ) -> Self {
         let is_legacy = !client.negotiated().is_modern() && method != "server/discover";
         let listening = is_legacy && client.listening.load(Ordering::Relaxed);
-        let slot = listening.then(|| client.requests.insert(id, method).ok()).flatten();
+        let slot = listening.then(|| client.requests.insert(id, method, max_bytes).ok()).flatten();
         Self {
             client,
             id,
             timeout,
+            max_bytes,
             deadline: Instant::now() + timeout,
             is_paused: false,
             is_legacy,
@@ -161,18 +176,19 @@ impl StreamableRequest {
             is_cancellable: is_legacy && method != "initialize",
             interim,
             slot,
-            input_responses: FuturesUnordered::new(),
+            input_responses: Vec::new(),
         }
     }
 
     /// Waits for the response. `post` is the work of sending the request.
     async fn response(
         mut self,
-        post: impl Future<Output = Result<PostResult, PostError>>,
+        post: Pin<&mut impl Future<Output = Result<PostResult, PostError>>>,
     ) -> Result<Response, PostError> {
         let result = match self.drive(post).await {
             Ok(PostResult::Complete(response)) => Ok(response),
-            Ok(PostResult::Stream(body)) => self.read(body).await.map_err(Into::into),
+            // On the heap: a request whose response is JSON has no room for it.
+            Ok(PostResult::Stream(body)) => Box::pin(self.read(body)).await.map_err(Into::into),
             Err(failure) => Err(failure),
         };
         self.end(matches!(
@@ -185,7 +201,7 @@ impl StreamableRequest {
 
     /// Reads the response stream up to the response, and resumes it where it breaks off.
     async fn read(&mut self, body: ResponseBody) -> Result<Response, RequestError> {
-        let mut source = EventSource::new(body, self.client.max_bytes);
+        let mut source = EventSource::new(body, self.max_bytes);
         let mut empty_resumes = 0;
         loop {
             if self.is_paused {
@@ -234,14 +250,15 @@ impl StreamableRequest {
                 // Time that does not run now may run again while we wait.
                 deadline: (!self.is_paused).then_some(self.deadline),
                 timeout: self.timeout,
+                max_bytes: self.max_bytes,
             };
-            source = self.drive(event_source::resume(self.client.clone(), broken)).await?;
+            let resume = pin!(event_source::resume(self.client.clone(), broken));
+            source = self.drive(resume).await?;
         }
     }
 
     /// Waits for something of the request, and for what happens beside it meanwhile.
-    async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
+    async fn drive<T>(&mut self, mut work: Pin<&mut impl Future<Output = T>>) -> T {
         loop {
             tokio::select! {
                 biased;
@@ -374,7 +391,7 @@ enum SideEvent {
 impl SideEvent {
     async fn next(
         slot: &mut Option<TableSlot>,
-        input_responses: &mut FuturesUnordered<BoxFuture<'static, ()>>,
+        input_responses: &mut Vec<BoxFuture<'static, ()>>,
     ) -> Self {
         let routed = async {
             match slot {
@@ -382,11 +399,16 @@ impl SideEvent {
                 None => None,
             }
         };
+        // There are few, and hardly ever any: each is polled.
+        let sent = poll_fn(|context| {
+            let open = input_responses.len();
+            input_responses.retain_mut(|response| response.as_mut().poll(context).is_pending());
+            if input_responses.len() < open { Poll::Ready(()) } else { Poll::Pending }
+        });
         tokio::select! {
             biased;
             Some(message) = routed => Self::Routed(message),
-            Some(()) = input_responses.next() => Self::InputResponseSent,
-            else => std::future::pending().await,
+            () = sent => Self::InputResponseSent,
         }
     }
 }

@@ -7,7 +7,7 @@ use contract::{Effects, Schema, Violation};
 use gate::{JobFilter, JobState, quarantine::QuarantineFilter};
 use serde_json::{Value, json};
 use upstream::{
-    Upstream, UpstreamState,
+    Upstream,
     admission::RejectionReason,
     names,
     settings::{OutputFormat, Overlay},
@@ -128,12 +128,8 @@ async fn call(
 ) -> anyhow::Result<CollectedResults> {
     let (id, tool, overlay) = (&upstream.id, wanted.tool, wanted.overlay);
     let Some(listings) = upstream.own_listings() else {
-        match upstream.state() {
-            UpstreamState::Down { error, .. } => {
-                bail!("the upstream `{id}` cannot be reached: {error}")
-            }
-            _ => bail!("the upstream `{id}` is disabled (`enabled: false`)"),
-        }
+        let disabled = || format!("the upstream `{id}` is disabled (`enabled: false`)");
+        bail!(commands::unreachable(upstream).unwrap_or_else(disabled));
     };
     let own = |one: &&Value| one.get("name").is_some_and(|name| name == tool);
     let Some(listed) = listings.tools.iter().find(own) else {
@@ -165,9 +161,8 @@ async fn call(
             "by": commands::OPERATOR,
         });
         kept.gate.journal().event(kept.gate.clock().now(), "tool_sampled", event);
-        let params = json!({ "name": tool, "arguments": arguments });
         let result = upstream
-            .request("tools/call", Some(tool), &params, timeout)
+            .call_unserved(tool, arguments, timeout)
             .await
             .map_err(anyhow::Error::msg)
             .with_context(|| format!("`{id}.{tool}` with {arguments}"))?;

@@ -98,6 +98,27 @@ async fn a_response_above_the_limit_is_rejected() {
     }
 }
 
+/// A request may have a lower limit than its connection, and then no more than that is received.
+#[tokio::test]
+async fn a_response_above_the_limit_of_its_request_is_rejected() {
+    for shape in ["announced", "chunked", "one event", "whole"] {
+        let peer = Peer::start(move |heard: &PeerRequest| match shape {
+            "announced" => vec![Act::say(format!("{JSON}Content-Length: 1001\r\n\r\n{{"))],
+            "chunked" => vec![
+                Act::say(format!("{JSON}Transfer-Encoding: chunked\r\n\r\n")),
+                Act::Endless([b"100\r\n".as_slice(), &[b' '; 256], b"\r\n"].concat()),
+            ],
+            "one event" => vec![Act::events(), Act::Endless(b"data: xxxxxxxx\n".to_vec())],
+            _ => vec![Act::json(answer_to(heard, &json!("x".repeat(1_000))))],
+        })
+        .await;
+        let options = RequestOptions { max_response_bytes: 1_000, ..RequestOptions::new(LONG) };
+        let client = modern(&peer);
+        let ended = client.send_with(options, 7, "resources/read").finish().await.1;
+        assert!(matches!(ended, Err(RequestError::TooLarge(1_000))), "{shape}: {ended:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_response_at_the_limit_is_accepted() {
     let text = "x".repeat(MAX_BYTES - 100);
@@ -111,7 +132,7 @@ async fn a_response_at_the_limit_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_a_response_is_a_protocol_error() {
+async fn a_body_that_is_not_a_response_is_told() {
     const JSON: &str = "Content-Type: application/json\r\n";
     let large = format!("A: {}\r\n", "x".repeat(70_000));
     for (word, status, head, body) in [
@@ -134,19 +155,26 @@ async fn a_body_that_is_not_a_response_is_a_protocol_error() {
     ] {
         let (said_head, said_body) = (head.to_owned(), body.to_owned());
         let ended = outcome(move |_| vec![Act::answer(status, &said_head, &said_body)]).await;
-        let Err(RequestError::Protocol(message)) = &ended else { panic!("{body}: {ended:?}") };
+        let message = match &ended {
+            Err(RequestError::Protocol(message)) if !word.starts_with("not a") => message,
+            Err(RequestError::Malformed { text, reason }) if text == body => reason,
+            _ => panic!("{body}: {ended:?}"),
+        };
         assert!(message.contains(word), "{body}: {message}");
     }
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_utf8_is_a_protocol_error() {
-    let ended = outcome(|_| {
-        let body = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\xff\"}";
-        vec![Act::answer(200, "Content-Type: application/json\r\n", body)]
-    })
-    .await;
-    assert!(matches!(ended, Err(RequestError::Protocol(_))), "{ended:?}");
+async fn a_response_that_is_not_utf8_is_malformed() {
+    const BODY: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\xff\"}";
+    let event = [b"data: ", BODY, b"\n\n"].concat();
+    for (head, body) in [
+        ("Content-Type: application/json\r\n", BODY.to_vec()),
+        ("Content-Type: text/event-stream\r\n", event),
+    ] {
+        let ended = outcome(move |_| vec![Act::answer(200, head, &body)]).await;
+        assert!(matches!(ended, Err(RequestError::Malformed { .. })), "{ended:?}");
+    }
 }
 
 #[tokio::test]

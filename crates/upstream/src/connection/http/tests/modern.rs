@@ -103,7 +103,7 @@ async fn messages_of_the_stream_come_before_the_response() {
     assert_eq!(peer.connections(), 1);
     let discarded = client.transport.discarded();
     assert_eq!((discarded.malformed, discarded.unexpected), (3, 3));
-    assert_eq!(discarded.samples[0], "this is no message");
+    assert_eq!(discarded.samples[0].for_programs(), "this is no message");
 }
 
 #[tokio::test]

@@ -1,0 +1,51 @@
+//! The sandboxes of the programs that we start: upstreams, commands and model servers.
+
+use std::path::PathBuf;
+
+use contract::SandboxSettings;
+use guard::process::{ProcessSandbox, SandboxLevel};
+
+use super::BoundTool;
+use crate::settings::{LoadedSettings, operator_paths::PathRole};
+
+/// What is true where the kernel cannot keep anything from programs.
+pub const NO_LANDLOCK: &str = "the kernel has no Landlock: every program of this user, upstreams and \
+                               commands too, can read `operator.token` and approve calls";
+/// What to do about it.
+pub const NO_LANDLOCK_HINT: &str = "use Linux 5.13 or newer with Landlock switched on, or run upstreams as another user or in \
+                                    a container";
+
+/// What to tell the operator if there are programs and nothing keeps them from our files.
+pub fn missing(loaded: &LoadedSettings, bound: &[BoundTool]) -> Option<String> {
+    let mut upstreams = loaded.settings.upstreams.values();
+    let starts_programs = upstreams.any(|one| one.enabled && one.command.is_some())
+        || bound.iter().any(|one| one.contract.run.is_some());
+    let is_missing = starts_programs && SandboxLevel::of_this_machine() == SandboxLevel::Not;
+    is_missing.then(|| format!("{NO_LANDLOCK}; {NO_LANDLOCK_HINT}"))
+}
+
+/// The sandbox of a program; none where the operator has switched it off. `place` makes a path of its settings whole,
+/// and `network` is whether it has a network where they do not say.
+pub fn of(
+    loaded: &LoadedSettings,
+    own: &SandboxSettings,
+    place: impl Fn(&str) -> PathBuf,
+    network: bool,
+) -> Option<ProcessSandbox> {
+    if !own.enabled {
+        return None;
+    }
+    let is_narrow = own.read.is_some() || own.write.is_some();
+    let paths = |list: &Option<Vec<String>>| -> Vec<PathBuf> {
+        list.iter().flatten().map(|path| place(path)).collect()
+    };
+    let everything = || vec![PathBuf::from("/")];
+    Some(ProcessSandbox {
+        read: paths(&own.read),
+        write: if is_narrow { paths(&own.write) } else { everything() },
+        hidden: loaded.operator_paths().places(PathRole::Secret),
+        fixed: loaded.operator_paths().places(PathRole::Fixed),
+        network: own.network.unwrap_or(network),
+        required: is_narrow && !own.optional,
+    })
+}
