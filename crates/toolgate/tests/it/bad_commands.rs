@@ -329,9 +329,13 @@ async fn the_environment_is_what_the_contract_lists_and_nothing_else() {
     command(&world, "listed", script, "env: [ALPHA=1, GIVEN, MISSING, 'BETA=a=b']");
     command(&world, "unlisted", script, "");
     world.run().await;
+    // The data folder of a test lies in the folder for temporary files, which is then no place for a program's own.
+    let user = std::os::unix::fs::MetadataExt::uid(&world.folder().metadata().unwrap());
+    let temporary = format!("TMPDIR={}/toolgate-{user}|", std::env::temp_dir().display());
     for (tool, environment) in
         [("listed", "ALPHA=1|GIVEN=from the server|BETA=a=b|"), ("unlisted", "")]
     {
+        let environment = format!("{environment}{temporary}");
         let mut got: Vec<_> = simple(&world, tool).await.envelope()["result"]["answer"]
             .as_str()
             .unwrap()

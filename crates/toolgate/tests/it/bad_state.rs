@@ -22,7 +22,7 @@ const TWICE: &str = "test_input_required_result_multi_round";
 pub async fn fixture() -> World {
     // A world starts its program with `serve` and an address: to the shell that is a script.
     let world = World::new("/bin/sh", "");
-    world.write("serve", &format!("exec '{FIXTURE}' \"$@\"\n"));
+    world.write("serve", &format!("TMPDIR=\"$PWD\" exec '{FIXTURE}' \"$@\"\n"));
     world.started().await
 }
 

@@ -6,7 +6,9 @@ use testkit::mcp::{Piped, TASKS, extended, meta, with_tasks};
 #[allow(clippy::disallowed_types)] // As a client starts it.
 fn fixture() -> Piped {
     let program = env!("CARGO_BIN_EXE_conformance-fixture");
-    let mut piped = Piped::of(std::process::Command::new(program).arg("--stdio"));
+    let mut command = std::process::Command::new(program);
+    // It is killed, and what it made stays: below `target`.
+    let mut piped = Piped::of(command.arg("--stdio").env("TMPDIR", env!("CARGO_TARGET_TMPDIR")));
     piped.listen();
     piped
 }

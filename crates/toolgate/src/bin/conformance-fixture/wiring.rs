@@ -26,7 +26,8 @@ impl FixtureServer {
     /// Opens a gate on a fresh folder, with these tools.
     pub fn open(shared: Arc<SharedFixture>) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("conformance-fixture-").tempdir()?;
-        let data = DataFolder::open(folder.path())?;
+        // One level down, so that the work folder beside it is in the folder too.
+        let data = DataFolder::open(&folder.path().join("data"))?;
         let lock = data.lock()?;
         let sqlite = Sqlite::open(&data.database(), Durability::Process)
             .and_then(|sqlite| sqlite.with_spool(&data.path().join("spool"), &lock))
