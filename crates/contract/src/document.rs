@@ -4,7 +4,13 @@
 //! with the same validator that judges calls. That finds every mistake in one run,
 //! and the pointer of each leads back to its place in the text.
 
-use std::{collections::HashMap, fmt, ops::Range, sync::Arc};
+use std::{
+    any::TypeId,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use schemars::JsonSchema;
 use serde::{
@@ -14,7 +20,7 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
-use crate::{Diagnostic, Schema, Severity, Violation, violation::escape};
+use crate::{Diagnostic, Schema, SchemaError, Severity, Violation, violation::escape};
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1_048_576;
@@ -91,8 +97,8 @@ impl Document {
     }
 
     /// The typed content, or everything that keeps it from being that.
-    pub fn check<T: JsonSchema + DeserializeOwned>(&self) -> Result<T, Vec<Diagnostic>> {
-        let schema = Schema::compile(&schema_of::<T>())
+    pub fn check<T: JsonSchema + DeserializeOwned + 'static>(&self) -> Result<T, Vec<Diagnostic>> {
+        let schema = compiled_schema_of::<T>()
             .map_err(|error| vec![self.error("", format!("internal schema: {error}"))])?;
         let violations = schema.violations(&self.value);
         if !violations.is_empty() {
@@ -107,8 +113,10 @@ impl Document {
 
     /// Reads the document without the parts that are refused, and returns the places of those too: for more
     /// to say about the rest in the same run.
-    pub fn without_refused<T: JsonSchema + DeserializeOwned>(&self) -> Option<(T, Vec<String>)> {
-        let schema = Schema::compile(&schema_of::<T>()).ok()?;
+    pub fn without_refused<T: JsonSchema + DeserializeOwned + 'static>(
+        &self,
+    ) -> Option<(T, Vec<String>)> {
+        let schema = compiled_schema_of::<T>().ok()?;
         let mut value = self.value.clone();
         let mut places = Vec::new();
         for Violation { pointer, .. } in schema.violations(&value) {
@@ -192,6 +200,18 @@ impl Document {
             .unwrap_or_else(|| self.find(pointer));
         Diagnostic::new(Severity::Error, &self.name, &self.text, span, message)
     }
+}
+
+/// The schema of a type, compiled once however many documents there are of it.
+fn compiled_schema_of<T: JsonSchema + 'static>() -> Result<Arc<Schema>, SchemaError> {
+    static COMPILED: Mutex<BTreeMap<TypeId, Arc<Schema>>> = Mutex::new(BTreeMap::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(schema) = compiled.get(&TypeId::of::<T>()) {
+        return Ok(schema.clone());
+    }
+    let schema = Arc::new(Schema::compile(&schema_of::<T>())?);
+    compiled.insert(TypeId::of::<T>(), schema.clone());
+    Ok(schema)
 }
 
 /// The JSON Schema of a type, in which what may be left out may not be null: a key without a value is

@@ -19,7 +19,6 @@ pub fn lint(contract: &Contract, document: &Document) -> Vec<Diagnostic> {
     lint.description("/description", Some(&contract.description));
     lint.input();
     lint.output();
-    lint.large_output();
     lint.errors();
     lint.run();
     lint.examples();
@@ -139,9 +138,7 @@ impl Linter<'_> {
                 "`required` is missing (`[]` where everything is optional)",
             );
         }
-        self.schema("/input_schema", schema, true);
-        // A schema that cannot be compiled has been reported already.
-        if Schema::compile(schema).is_ok()
+        if self.schema("/input_schema", schema, true).is_some()
             && let Err(mistake) = crate::parameter_headers::declared(schema)
         {
             self.error(&format!("/input_schema{}", mistake.pointer), mistake.message);
@@ -149,7 +146,7 @@ impl Linter<'_> {
     }
 
     fn output(&mut self) {
-        self.schema("/output_schema", &self.contract.output_schema, false);
+        let compiled = self.schema("/output_schema", &self.contract.output_schema, false);
         if self.contract.output_schema.as_object().is_some_and(serde_json::Map::is_empty) {
             self.error("/output_schema", "an empty schema accepts everything");
         }
@@ -162,9 +159,10 @@ impl Linter<'_> {
                 "`presentation: content` needs an output schema with a required array `content`",
             );
         }
+        self.large_output(compiled.as_ref());
     }
 
-    fn large_output(&mut self) {
+    fn large_output(&mut self, output: Option<&Schema>) {
         if self.contract.large_output == LargeOutput::Refuse {
             return;
         }
@@ -178,9 +176,7 @@ impl Linter<'_> {
         let pointer = json!({
             "artifact": { "name": "a", "path": "/a", "mime_type": "application/json", "bytes": 0 },
         });
-        if Schema::compile(&self.contract.output_schema)
-            .is_ok_and(|schema| schema.is_valid(&pointer))
-        {
+        if output.is_some_and(|schema| schema.is_valid(&pointer)) {
             let open = self
                 .document
                 .warning("/large_output", "a result can have the form of a pointer to an artifact")
@@ -189,13 +185,19 @@ impl Linter<'_> {
         }
     }
 
-    fn schema(&mut self, pointer: &str, schema: &Value, strict: bool) {
-        if let Err(error) = Schema::compile(schema) {
-            self.error(&format!("{pointer}{}", error.pointer), format!("the schema {error}"));
-            return;
+    /// The schema, compiled, where that is possible.
+    fn schema(&mut self, pointer: &str, schema: &Value, strict: bool) -> Option<Schema> {
+        match Schema::compile(schema) {
+            Ok(compiled) => {
+                self.required_are_described(pointer, schema);
+                self.descriptions(pointer, schema, strict);
+                Some(compiled)
+            }
+            Err(error) => {
+                self.error(&format!("{pointer}{}", error.pointer), format!("the schema {error}"));
+                None
+            }
         }
-        self.required_are_described(pointer, schema);
-        self.descriptions(pointer, schema, strict);
     }
 
     /// Every property says what it is; in the input it must, in the output it should.

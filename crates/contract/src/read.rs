@@ -3,8 +3,8 @@
 use crate::{Contract, Diagnostic, Document, Severity, lint};
 
 /// Reads one contract and judges it. All that is wrong comes back at once; the
-/// contract comes back only where nothing is refused.
-pub fn contract(name: &str, text: &str) -> (Option<Contract>, Vec<Diagnostic>) {
+/// contract comes back only where nothing is refused, with its document.
+pub fn contract(name: &str, text: &str) -> (Option<(Contract, Document)>, Vec<Diagnostic>) {
     let document = match Document::parse(name, text) {
         Ok(document) => document,
         Err(diagnostic) => return (None, vec![*diagnostic]),
@@ -15,7 +15,7 @@ pub fn contract(name: &str, text: &str) -> (Option<Contract>, Vec<Diagnostic>) {
     };
     let diagnostics = lint::lint(&contract, &document);
     let refused = diagnostics.iter().any(|one| one.severity == Severity::Error);
-    ((!refused).then_some(contract), diagnostics)
+    ((!refused).then_some((contract, document)), diagnostics)
 }
 
 /// Reads a contract that a test has already judged: the ones in the binary.

@@ -18,9 +18,9 @@ use crate::{EnforcementMode, Failure, Provider, enforcement::CopyLimit, metrics:
 pub struct Tool {
     pub contract: Arc<Contract>,
     /// Its arguments.
-    pub input: Schema,
+    pub input: Arc<Schema>,
     /// Its results.
-    pub output: Schema,
+    pub output: Arc<Schema>,
     /// Its limits unless a request sets others.
     pub limits: Limits,
     /// Arguments that a client repeats in the head of its request.
@@ -41,8 +41,8 @@ impl Tool {
         provider: Arc<dyn Provider>,
         defaults: &Limits,
     ) -> Result<Self, SchemaError> {
-        let input = Schema::compile(&contract.input_schema)?;
-        let output = Schema::compile(&contract.output_schema)?;
+        let input = Arc::new(Schema::compile(&contract.input_schema)?);
+        let output = Arc::new(Schema::compile(&contract.output_schema)?);
         Self::enforcing(contract, provider, defaults, input, output)
     }
 
@@ -52,8 +52,8 @@ impl Tool {
         contract: Contract,
         provider: Arc<dyn Provider>,
         defaults: &Limits,
-        input: Schema,
-        output: Schema,
+        input: Arc<Schema>,
+        output: Arc<Schema>,
     ) -> Result<Self, SchemaError> {
         let descriptor = contract::render::descriptor::descriptor(&contract);
         Ok(Self {

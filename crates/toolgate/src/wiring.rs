@@ -71,11 +71,9 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read the contract `{name}`"))?;
-        let (contract, mut found) = read::contract(&name, &text);
+        let (read, mut found) = read::contract(&name, &text);
         diagnostics.append(&mut found);
-        let (Some(contract), Ok(document)) = (contract, Document::parse(&name, &text)) else {
-            continue;
-        };
+        let Some((contract, document)) = read else { continue };
         let folder = file.parent().unwrap_or(Path::new("."));
         let limits = &loaded.settings.process_limits;
         let place =

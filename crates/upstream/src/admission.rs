@@ -4,7 +4,10 @@
 mod default_output_schemas;
 mod rejection;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
 
 use contract::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
@@ -56,9 +59,9 @@ pub struct AdmittedTool {
     /// Its contract, as clients see it.
     pub contract: Contract,
     /// The schema that arguments are checked against.
-    pub input: Schema,
+    pub input: Arc<Schema>,
     /// The schema that results are checked against.
-    pub output: Schema,
+    pub output: Arc<Schema>,
     /// The way in which both are enforced.
     pub mode: EnforcementMode,
     /// The part of a result that is its output.
@@ -229,8 +232,8 @@ fn admit_tool(
     Ok(AdmittedTool {
         own_name: name.to_owned(),
         contract,
-        input,
-        output,
+        input: Arc::new(input),
+        output: Arc::new(output),
         mode: overlay.mode.unwrap_or(rules.settings.mode),
         output_format: format,
         repeatable: overlay.idempotent.unwrap_or(!effects.changes_the_world()),

@@ -4,8 +4,11 @@
 
 mod result;
 
+use std::sync::{Arc, OnceLock};
+
 use contract::{
-    ApprovalRequirement, Contract, DeclaredError, Effects, LimitOverrides, Schema, codes,
+    ApprovalRequirement, Contract, DeclaredError, Effects, LimitOverrides, Schema, SchemaError,
+    codes,
 };
 use gate::EnforcementMode;
 use serde_json::{Value, json};
@@ -117,6 +120,19 @@ impl UpstreamMethod {
         }
     }
 
+    /// Both schemas, compiled once for all upstreams.
+    fn compiled_schemas(self) -> Result<[Arc<Schema>; 2], SchemaError> {
+        static COMPILED: [OnceLock<[Arc<Schema>; 2]>; UpstreamMethod::ALL.len()] =
+            [const { OnceLock::new() }; UpstreamMethod::ALL.len()];
+        let known = &COMPILED[self as usize];
+        if let Some(schemas) = known.get() {
+            return Ok(schemas.clone());
+        }
+        let compile = |schema: &Value| Schema::compile(schema).map(Arc::new);
+        let schemas = [compile(&self.input_schema())?, compile(&self.output_schema())?];
+        Ok(known.get_or_init(|| schemas).clone())
+    }
+
     fn output_schema(self) -> Value {
         let text = json!({ "type": "string" });
         match self {
@@ -166,7 +182,7 @@ pub(crate) fn admitted(
     upstream: &str,
     settings: &UpstreamSettings,
     method: UpstreamMethod,
-) -> Result<AdmittedTool, contract::SchemaError> {
+) -> Result<AdmittedTool, SchemaError> {
     let own = method.settings(settings);
     let effects = own.effects.unwrap_or(match settings.annotations {
         AnnotationTrust::Claim => Effects::Control,
@@ -179,10 +195,11 @@ pub(crate) fn admitted(
         approval: own.approval.unwrap_or(ApprovalRequirement::Never),
         ..method.contract(upstream, effects)
     };
+    let [input, output] = method.compiled_schemas()?;
     Ok(AdmittedTool {
         own_name: method.as_str().to_owned(),
-        input: Schema::compile(&contract.input_schema)?,
-        output: Schema::compile(&contract.output_schema)?,
+        input,
+        output,
         // What breaks it is not passed on in any mode: clients could not read it.
         mode: EnforcementMode::Enforce,
         output_format: OutputFormat::Declared,

@@ -12,9 +12,9 @@ pub(crate) fn contracts() -> Vec<Contract> {
 }
 
 pub(crate) fn contract(text: &str) -> Contract {
-    let (contract, diagnostics) = read::contract("fixture.yaml", text);
+    let (read, diagnostics) = read::contract("fixture.yaml", text);
     let shown: Vec<_> = diagnostics.iter().map(|one| one.render(false)).collect();
-    contract.unwrap_or_else(|| panic!("{}", shown.join("\n")))
+    read.unwrap_or_else(|| panic!("{}", shown.join("\n"))).0
 }
 
 pub(crate) fn named(name: &str) -> Contract {

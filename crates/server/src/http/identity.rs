@@ -19,7 +19,10 @@ use hyper_util::service::TowerToHyperService;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{App, ServerSettings, mcp};
+use crate::{
+    App, ServerSettings, mcp,
+    rest::{call, execute},
+};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -56,11 +59,20 @@ pub(crate) async fn handle(
             let request_id = request_id.clone();
             let context = RequestContext { caller, operator, request_id };
             // What most requests are takes no detour.
-            if request.method() == Method::POST && is_mcp(request.uri().path()) {
-                Box::pin(mcp::http::receive(app.clone(), context, request)).await
-            } else {
-                request.extensions_mut().insert(context);
-                route(routes, request).await
+            match frequent_route(&request) {
+                Some(FrequentRoute::Mcp) => {
+                    Box::pin(mcp::http::receive(app.clone(), context, request)).await
+                }
+                Some(FrequentRoute::Execute) => {
+                    Box::pin(execute::answer(app, context, request)).await
+                }
+                Some(FrequentRoute::Call(name)) => {
+                    Box::pin(call::answer(app, context, name, request)).await
+                }
+                None => {
+                    request.extensions_mut().insert(context);
+                    route(routes, request).await
+                }
             }
         }
         Err(failure) => refused(refusals, request, request_id.clone(), failure).await,
@@ -125,8 +137,27 @@ async fn route(router: Router, request: Request<Body>) -> Response {
     }
 }
 
-fn is_mcp(path: &str) -> bool {
-    path.strip_prefix(mcp::http::PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// A route that calls a tool. The router has it as well, for requests of other methods.
+enum FrequentRoute {
+    Mcp,
+    Execute,
+    /// A tool or a toolset of this name.
+    Call(String),
+}
+
+fn frequent_route(request: &Request<Body>) -> Option<FrequentRoute> {
+    if request.method() != Method::POST {
+        return None;
+    }
+    let path = request.uri().path();
+    if path == execute::PATH {
+        return Some(FrequentRoute::Execute);
+    }
+    if let Some(name) = call::name_in(path) {
+        return Some(FrequentRoute::Call(name.to_owned()));
+    }
+    let rest = path.strip_prefix(mcp::http::PATH)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(FrequentRoute::Mcp)
 }
 
 /// The sender of the request, and whether it is the operator.

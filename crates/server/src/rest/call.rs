@@ -40,14 +40,31 @@ impl<S: Send + Sync> FromRequestParts<S> for ToolName {
     }
 }
 
+/// The name in a path that is [`PATH`] and needs no decoding.
+pub(crate) fn name_in(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("/v1/tools/")?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (!name.is_empty() && name.bytes().all(is_plain)).then_some(name)
+}
+
 pub(crate) async fn call(
     State(app): State<Arc<App>>,
     Extension(context): Extension<RequestContext>,
     ToolName(name): ToolName,
     request: Request,
 ) -> Response {
+    answer(&app, context, name, request).await
+}
+
+/// Answers a request of this route.
+pub(crate) async fn answer(
+    app: &App,
+    context: RequestContext,
+    name: String,
+    request: Request,
+) -> Response {
     let request_id = context.request_id.clone();
-    let outcome = match read(&app, &name, context, request).await {
+    let outcome = match read(app, &name, context, request).await {
         Ok(call) => app.gate.call(call).await,
         Err(failure) => Outcome::refused(&name, request_id, *failure),
     };

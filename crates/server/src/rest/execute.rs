@@ -35,7 +35,12 @@ pub(crate) async fn execute(
     Extension(context): Extension<RequestContext>,
     request: Request,
 ) -> Response {
-    let request = match read(&app, request).await {
+    answer(&app, context, request).await
+}
+
+/// Answers a request of this route.
+pub(crate) async fn answer(app: &App, context: RequestContext, request: Request) -> Response {
+    let request = match read(app, request).await {
         Ok(request) => request,
         Err(refused) => {
             let (tool, failure) = *refused;

@@ -86,8 +86,8 @@ impl ContractsCommand {
 
 fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
     let text = STARTER.replace("NAME", name);
-    let (contract, diagnostics) = read::contract(name, &text);
-    if contract.is_none() {
+    let (read, diagnostics) = read::contract(name, &text);
+    if read.is_none() {
         // The starter is sound, so it can only be the name.
         let first = diagnostics.first().map(|one| one.message.clone()).unwrap_or_default();
         bail!("`{name}` cannot be the name of a tool: {first}");

@@ -60,9 +60,9 @@ fn of_text(
         // Errors are shown at their line of the file.
         let fits = line + part.len() <= MAX_DOCUMENT_BYTES;
         let part = if fits { "\n".repeat(line) + part } else { part.to_owned() };
-        let (contract, found) = read::contract(title, &part);
+        let (read, found) = read::contract(title, &part);
         set.diagnostics.extend(found);
-        if let (Some(contract), Ok(document)) = (contract, Document::parse(title, &part)) {
+        if let Some((contract, document)) = read {
             set.tools.push(draft::known(contract.clone()));
             contracts.push((contract, document));
         }

@@ -250,7 +250,7 @@ fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
 }
 
 /// Reads a document of this type.
-fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
+fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned + 'static>(
     file: &Path,
 ) -> anyhow::Result<T> {
     let text = std::fs::read_to_string(file).context("cannot be read")?;
