@@ -28,7 +28,9 @@ use tools::command::CommandTool;
 
 use crate::{
     server_settings::OPERATOR_TOKEN,
-    settings::{LoadedSettings, SettingsError, StoreDurability, mlx_host},
+    settings::{
+        LoadedSettings, SettingsError, StoreDurability, mlx_host, operator_paths::ProgramOwner,
+    },
 };
 
 /// A contract and the provider that runs it.
@@ -59,6 +61,7 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     let mut settings = loaded.tools();
     settings.mlx.sandbox = sandboxes::of(
         loaded,
+        &ProgramOwner::ModelServers,
         &contract::SandboxSettings::default(),
         |path| loaded.path(path),
         true,
@@ -78,7 +81,8 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
         let limits = &loaded.settings.process_limits;
         let place =
             |path: &str| folder.join(path.replace("{contract_dir}", &folder.to_string_lossy()));
-        let sandbox = sandboxes::of(loaded, &contract.sandbox, place, false);
+        let owner = ProgramOwner::Tool(contract.name.clone());
+        let sandbox = sandboxes::of(loaded, &owner, &contract.sandbox, place, false);
         match CommandTool::new(&contract, folder, limits, sandbox, spawner.clone()) {
             Some(command) => {
                 let trouble = command.trouble();

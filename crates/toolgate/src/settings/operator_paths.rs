@@ -1,7 +1,10 @@
 //! The paths by which the operator decides what runs, is served and is recorded. They are listed here and nowhere else:
 //! no tool may write there, and programs that we start reach them only as far as their role allows.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use contract::Document;
 use guard::{files::PathLocation, process};
@@ -31,9 +34,39 @@ pub struct OperatorPath {
     pub location: PathLocation,
 }
 
+/// A file in the folder of the settings that a program is, or is started with.
+#[derive(Debug)]
+struct ProgramFile {
+    owner: ProgramOwner,
+    place: PathBuf,
+}
+
+/// What a program is started for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProgramOwner {
+    /// An upstream, by its id.
+    Upstream(String),
+    /// A tool, by its name.
+    Tool(String),
+    ModelServers,
+}
+
+impl fmt::Display for ProgramOwner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Upstream(id) => write!(formatter, "upstream `{id}`"),
+            Self::Tool(name) => write!(formatter, "tool `{name}`"),
+            Self::ModelServers => write!(formatter, "model servers (`tools.mlx.launch`)"),
+        }
+    }
+}
+
 /// The list.
 #[derive(Debug, Default)]
-pub struct OperatorPaths(Vec<OperatorPath>);
+pub struct OperatorPaths {
+    paths: Vec<OperatorPath>,
+    program_files: Vec<ProgramFile>,
+}
 
 impl OperatorPaths {
     pub fn of(loaded: &LoadedSettings) -> Self {
@@ -45,7 +78,19 @@ impl OperatorPaths {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &OperatorPath> {
-        self.0.iter()
+        self.paths.iter()
+    }
+
+    /// The places that a program may not change: what decides what is served or trusted, and what other programs are
+    /// started with.
+    pub fn fixed_for(&self, owner: &ProgramOwner) -> Vec<PathBuf> {
+        let mut places = self.places(PathRole::Fixed);
+        let own = |place: &PathBuf| {
+            self.program_files.iter().any(|file| file.owner == *owner && file.place == *place)
+        };
+        let others = self.program_files.iter().filter(|file| file.owner != *owner);
+        places.extend(others.map(|file| &file.place).filter(|place| !own(place)).cloned());
+        places
     }
 
     /// The places of all paths with a role, but for those that lie below another.
@@ -61,7 +106,7 @@ impl OperatorPaths {
     fn add(&mut self, role: PathRole, what: impl Into<String>, path: &Path) {
         // A loop of links leads nowhere: whoever opens it is told.
         if let Ok(location) = PathLocation::of(path) {
-            self.0.push(OperatorPath { what: what.into(), role, location });
+            self.paths.push(OperatorPath { what: what.into(), role, location });
         }
     }
 
@@ -133,33 +178,53 @@ impl OperatorPaths {
             let cwd = loaded.path(cwd.as_deref().unwrap_or("."));
             let words = own.command.iter().chain(&own.args);
             let words: Vec<_> = words.filter_map(|word| expand(word)).collect();
-            self.started(&format!("upstream `{id}`"), &words, &cwd);
+            self.started(loaded, &ProgramOwner::Upstream(id.clone()), &words, &cwd);
             self.add(PathRole::Started, format!("the folder that upstream `{id}` starts in"), &cwd);
         }
         for (name, words, folder) in commands(loaded) {
-            self.started(&format!("tool `{name}`"), &words, &folder);
+            self.started(loaded, &ProgramOwner::Tool(name), &words, &folder);
         }
         let mlx = loaded.tools().mlx;
         if mlx.is_local() {
-            self.started("model servers (`tools.mlx.launch`)", &mlx.launch, &loaded.path("."));
+            self.started(loaded, &ProgramOwner::ModelServers, &mlx.launch, &loaded.path("."));
         }
     }
 
-    fn started(&mut self, of: &str, words: &[String], folder: &Path) {
+    fn started(
+        &mut self,
+        loaded: &LoadedSettings,
+        owner: &ProgramOwner,
+        words: &[String],
+        folder: &Path,
+    ) {
         let Some((program, arguments)) = words.split_first() else { return };
         let found = process::find_program(program.as_ref(), folder).ok();
         let path = found.or_else(|| program.contains('/').then(|| folder.join(program)));
         if let Some(path) = path {
-            self.add(PathRole::Started, format!("the program of {of}"), &path);
+            self.program_file(loaded, owner, &path);
+            self.add(PathRole::Started, format!("the program of {owner}"), &path);
         }
         // A script is an argument of what runs it.
         for argument in arguments {
             let value = argument.split_once('=').map(|(_, value)| value);
             let files = [Some(argument.as_str()), value].into_iter().flatten();
             for file in files.map(|file| folder.join(file)).filter(|file| file.is_file()) {
-                self.add(PathRole::Started, format!("a file that {of} is started with"), &file);
+                self.program_file(loaded, owner, &file);
+                let what = format!("a file that {owner} is started with");
+                self.add(PathRole::Started, what, &file);
             }
         }
+    }
+
+    /// Elsewhere a program of this user may change what it likes: a home in which files were kept from it would be one in
+    /// which it makes no new ones.
+    fn program_file(&mut self, loaded: &LoadedSettings, owner: &ProgramOwner, path: &Path) {
+        let Ok(location) = PathLocation::of(path) else { return };
+        let folder = loaded.path(".");
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let places = location.places().filter(|place| place.starts_with(&folder));
+        self.program_files
+            .extend(places.map(|place| ProgramFile { owner: owner.clone(), place: place.into() }));
     }
 }
 

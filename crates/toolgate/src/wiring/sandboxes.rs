@@ -6,7 +6,10 @@ use contract::SandboxSettings;
 use guard::process::{ProcessSandbox, SandboxLevel};
 
 use super::BoundTool;
-use crate::settings::{LoadedSettings, operator_paths::PathRole};
+use crate::settings::{
+    LoadedSettings,
+    operator_paths::{PathRole, ProgramOwner},
+};
 
 /// What is true where the kernel cannot keep anything from programs.
 pub const NO_LANDLOCK: &str = "the kernel has no Landlock: every program of this user, upstreams and \
@@ -28,6 +31,7 @@ pub fn missing(loaded: &LoadedSettings, bound: &[BoundTool]) -> Option<String> {
 /// and `network` is whether it has a network where they do not say.
 pub fn of(
     loaded: &LoadedSettings,
+    owner: &ProgramOwner,
     own: &SandboxSettings,
     place: impl Fn(&str) -> PathBuf,
     network: bool,
@@ -44,7 +48,7 @@ pub fn of(
         read: paths(&own.read),
         write: if is_narrow { paths(&own.write) } else { everything() },
         hidden: loaded.operator_paths().places(PathRole::Secret),
-        fixed: loaded.operator_paths().places(PathRole::Fixed),
+        fixed: loaded.operator_paths().fixed_for(owner),
         network: own.network.unwrap_or(network),
         required: is_narrow && !own.optional,
     })

@@ -9,7 +9,7 @@ use upstream::{
 };
 
 use super::sandboxes;
-use crate::settings::LoadedSettings;
+use crate::settings::{LoadedSettings, operator_paths::ProgramOwner};
 
 /// Environment variables that every program gets. The rest of our environment is not passed on.
 const PASSED_VARIABLES: &[&str] = &[
@@ -122,7 +122,7 @@ pub fn of(
     let mut expansion = VariableExpansion::default();
     let target = match &settings.url {
         Some(url) => endpoint(loaded, settings, url, &mut expansion).map(Target::Endpoint),
-        None => Some(Target::Program(program(loaded, settings, &mut expansion))),
+        None => Some(Target::Program(program(loaded, id, settings, &mut expansion))),
     };
     match target {
         Some(target) if expansion.problems.is_empty() => Ok(target),
@@ -182,6 +182,7 @@ fn endpoint(
 
 fn program(
     loaded: &LoadedSettings,
+    id: &str,
     settings: &UpstreamSettings,
     expansion: &mut VariableExpansion,
 ) -> Program {
@@ -205,12 +206,14 @@ fn program(
         Some(cwd) => loaded.path(&expansion.expand(&["cwd"], cwd)),
         None => loaded.path("."),
     };
+    let owner = ProgramOwner::Upstream(id.to_owned());
+    let place = |path: &str| loaded.path(path);
     Program {
         command,
         args,
         env: env.into_iter().collect(),
         cwd,
         limits: settings.resource_limits(),
-        sandbox: sandboxes::of(loaded, &settings.sandbox, |path| loaded.path(path), true),
+        sandbox: sandboxes::of(loaded, &owner, &settings.sandbox, place, true),
     }
 }

@@ -15,9 +15,11 @@ fn world(settings: &str) -> World {
     let world = World::new(
         BINARY,
         &format!(
-            "contracts: [ ./contracts ]\n{settings}upstreams: {{ thief: {{ command: ./bin/thief.py, args: [ mcp ] }} }}\n"
+            "contracts: [ ./contracts ]\n{settings}upstreams:\n  thief: {{ command: ./bin/thief.py, args: [ mcp ] }}\n  \
+             other: {{ command: ./other/start.py, enabled: false }}\n"
         ),
     );
+    world.write_program("other/start.py", "#!/bin/sh\n");
     world.write_program("bin/thief.py", &format!("#!/usr/bin/env python3\n{THIEF}"));
     world.write("notes/here", "a note");
     let script = format!("exec {}/bin/thief.py", world.folder().display());
@@ -105,6 +107,8 @@ async fn our_files_are_kept_from_programs_by_every_road() {
         "toolgate.lock",
         "toolgate.yaml",
         "data/new",
+        // Another program starts with it.
+        "other/start.py",
     ] {
         let tried = attempts(&world, "write", &format!("{base}/{path}")).await;
         assert!(tried.iter().all(|said| said == REFUSED || said == "FileNotFoundError"), "{path}");
