@@ -26,6 +26,7 @@ mod relay;
 mod replace_file;
 mod server_text;
 pub mod settings;
+mod slots;
 mod tool_output;
 pub mod variables;
 

@@ -15,10 +15,11 @@ use gate::{InputRequest, InputRequests, RunningCall, ToolError};
 use mcp::InputMethod;
 use rand::RngExt;
 use serde_json::{Map, Value, json};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use crate::{
     connection::{InterimMessage, ResponseFuture, ServerInputRequest},
+    slots::UpstreamSlot,
     tool_output::InputRequired,
 };
 
@@ -43,7 +44,7 @@ pub(crate) enum PausedCall {
         /// The request that the upstream waits for.
         input_request: ServerInputRequest,
         /// Its slot among the calls that run at once.
-        slot: OwnedSemaphorePermit,
+        slot: UpstreamSlot,
     },
     /// The upstream has ended the call (modern).
     Ended {

@@ -14,7 +14,7 @@ use gate::{
 use mcp::{ClientCapabilities, InputMethod, LogMessage, Progress, append_json, code};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use crate::{
     ServerText,
@@ -28,6 +28,7 @@ use crate::{
     questions::Questioner,
     server_text,
     settings::OutputFormat,
+    slots::UpstreamSlot,
     tool_output::{self, MissingOutput},
 };
 
@@ -176,8 +177,7 @@ impl Relay {
             unreachable(Unreachable { message, detail: String::new(), retry_after })
         })?;
         let connect = async {
-            let slot = upstream.slots.clone().acquire_owned().await;
-            let slot = slot.map_err(|_| upstream.unreachable("it is stopped"))?;
+            let slot = upstream.slots.acquire(call.caller.name()).await;
             Ok::<_, Unreachable>((upstream.connection().await?, slot))
         };
         let (connection, slot) = tokio::select! {
@@ -243,7 +243,7 @@ impl Relay {
         call: &RunningCall,
         mut response: ResponseFuture,
         mut interim: Option<mpsc::Receiver<InterimMessage>>,
-        slot: OwnedSemaphorePermit,
+        slot: UpstreamSlot,
     ) -> Result<ToolOutput, AttemptError> {
         let response = loop {
             let message = async {

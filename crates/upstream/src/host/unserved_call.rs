@@ -23,7 +23,7 @@ impl Upstream {
         let permit = self.breaker.acquire().map_err(|open| format!("upstream `{id}`: {open}"))?;
         let sent = AtomicBool::new(false);
         let request = async {
-            let slot = self.slots.acquire().await;
+            let slot = self.slots.acquire("operator").await;
             let connection = self.connection().await.map_err(|unreachable| {
                 let detail = unreachable.detail;
                 tracing::warn!(upstream = id, detail, "cannot reach the upstream");

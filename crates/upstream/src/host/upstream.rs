@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use gate::RunningCall;
 use guard::process::{SandboxLevel, StartError};
 use serde::Serialize;
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 
 use super::{ConfiguredUpstream, HostShared, served_tools::ServedTools};
 use crate::{
@@ -25,6 +25,7 @@ use crate::{
     listings::ServerListings,
     paused_calls::PausedCalls,
     settings::{Overlay, StartMode, UpstreamSettings},
+    slots::UpstreamSlots,
 };
 
 pub struct Upstream {
@@ -42,7 +43,7 @@ pub struct Upstream {
     /// Wakes the supervisor of an idle upstream.
     pub(super) wake: Notify,
     /// The calls that run at once.
-    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) slots: Arc<UpstreamSlots>,
     pub(crate) breaker: CircuitBreaker,
     pub(crate) paused_calls: Arc<PausedCalls>,
     pub(super) restarts: AtomicU32,
@@ -117,7 +118,7 @@ impl Upstream {
         let state =
             if settings.enabled { UpstreamState::Starting } else { UpstreamState::Disabled };
         Self {
-            slots: Arc::new(Semaphore::new(settings.max_concurrency)),
+            slots: UpstreamSlots::new(settings.max_concurrency),
             breaker: CircuitBreaker::new(
                 settings.breaker_failures,
                 Duration::from_millis(settings.breaker_open_ms),
@@ -244,7 +245,7 @@ impl Upstream {
 
     /// True while calls run.
     pub(super) fn is_busy(&self) -> bool {
-        self.slots.available_permits() < self.settings.max_concurrency
+        self.slots.is_busy()
     }
 
     /// Everything that it lists; while it was not reached, everything that is pinned of it.
