@@ -5,16 +5,15 @@
 //! as it is, and of a write that fails only its own bytes are taken back. After `kill -9` at any
 //! moment every acknowledged entry is there, and at most the last line is cut short.
 
+mod file_stamp;
 mod limit;
+mod turn;
 
 use std::{
     fs::{File, TryLockError},
     io::{self, Write as _},
     ops::Range,
-    os::{
-        fd::OwnedFd,
-        unix::fs::{FileExt as _, MetadataExt as _},
-    },
+    os::{fd::OwnedFd, unix::fs::FileExt as _},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
@@ -30,6 +29,7 @@ use rustix::{
 use tokio_util::sync::CancellationToken;
 
 pub use self::limit::HourlyLimit;
+use self::{file_stamp::FileStamp, turn::WriterTurn};
 use super::{
     NameError,
     file_tree::id,
@@ -61,8 +61,8 @@ pub enum LedgerError {
     /// The file has a second name, so that it would be changed there too.
     #[error("`{0}` is a file with more than one name (hard links)")]
     Linked(String),
-    /// Another program does not let go.
-    #[error("another program has kept `{name}` locked for more than {wait:?}")]
+    /// Other writers do not let go.
+    #[error("`{name}` has been locked by other writers for more than {wait:?}")]
     Locked {
         /// The file.
         name: String,
@@ -112,29 +112,10 @@ pub struct Ledger {
     name: String,
     lock_wait: Duration,
     limit: Option<HourlyLimit>,
-    counted: Mutex<Option<LineCount>>,
-}
-
-/// The lines of the file when an entry was last appended. It holds for as long as nothing about the file has changed
-/// since: no program can set back the time of the last change.
-#[derive(Clone, Copy)]
-struct LineCount {
-    lines: u64,
-    bytes: u64,
-    file: (u64, u64),
-    changed: (i64, i64),
-}
-
-impl LineCount {
-    fn of(file: &File, lines: u64) -> io::Result<Self> {
-        let now = file.metadata()?;
-        let (file, changed) = ((now.dev(), now.ino()), (now.ctime(), now.ctime_nsec()));
-        Ok(Self { lines, bytes: now.len(), file, changed })
-    }
-
-    fn holds_for(&self, now: &Self) -> bool {
-        (self.bytes, self.file, self.changed) == (now.bytes, now.file, now.changed)
-    }
+    /// Writers of this process wait for each other, and only one at a time for other programs.
+    turn: WriterTurn,
+    /// The lines of the file when an entry was last appended.
+    counted: Mutex<Option<(u64, FileStamp)>>,
 }
 
 impl Ledger {
@@ -147,6 +128,7 @@ impl Ledger {
             name: name.to_owned(),
             lock_wait: LOCK_WAIT,
             limit: None,
+            turn: WriterTurn::default(),
             counted: Mutex::default(),
         })
     }
@@ -177,6 +159,9 @@ impl Ledger {
             return Err(LedgerError::NotOneLine);
         }
         let deadline = Instant::now() + self.lock_wait;
+        let Some(_turn) = self.turn.take(deadline, stop)? else {
+            return Err(self.locked(self.name.clone()));
+        };
         let (folder, file) = self.open_locked(deadline, stop)?;
         let Some(limit) = &self.limit else {
             return self.append_locked(&folder, &file, line);
@@ -259,9 +244,9 @@ impl Ledger {
     fn append_locked(&self, folder: &OwnedFd, file: &File, line: &str) -> Result<u64, LedgerError> {
         let own_line = ends_within_a_line(file)?;
         let text = format!("{}{line}\n", if own_line { "\n" } else { "" });
-        let now = LineCount::of(file, 0)?;
+        let now = FileStamp::of(file)?;
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = counted.take().filter(|known| known.holds_for(&now));
+        let known = counted.take().filter(|(_, stamp)| *stamp == now);
         // Without its name on the disk the bytes of a new file would be lost.
         fsync(folder)?;
         let mut written = 0;
@@ -276,14 +261,14 @@ impl Ledger {
         }
         // Counted afterwards: a program that ignores the lock may have written just before us.
         let start = end.saturating_sub(written);
-        let (lines, from) = known.map_or((0, 0), |known| (known.lines, known.bytes));
+        let (lines, from) = known.map_or((0, 0), |(lines, stamp)| (lines, stamp.bytes));
         let before = newlines(file, from..start).map_err(|error| {
             tracing::error!(%error, "an entry was written, and its line is not known");
             LedgerError::Unknown
         })?;
         let number = lines + before + u64::from(own_line) + 1;
-        let counts = |count: &LineCount| start == now.bytes && count.bytes == end;
-        *counted = LineCount::of(file, number).ok().filter(counts);
+        let is_ours = |stamp: &FileStamp| start == now.bytes && stamp.bytes == end;
+        *counted = FileStamp::of(file).ok().filter(is_ours).map(|stamp| (number, stamp));
         Ok(number)
     }
 }

@@ -8,6 +8,7 @@ use std::{
     io::{self, Read as _, Seek as _, SeekFrom},
     os::unix::fs::FileExt as _,
     path::PathBuf,
+    sync::{Mutex, PoisonError},
 };
 
 use rustix::{
@@ -15,12 +16,16 @@ use rustix::{
     io::Errno,
 };
 
-use super::LedgerError;
+use super::{LedgerError, file_stamp::FileStamp};
 use crate::files::{Folder, file_types::require_regular};
 
 const HOUR_MS: i64 = 3_600_000;
-/// The most bytes of the file that are read: its end, with more times than any sensible limit.
-const MAX_READ_BYTES: u64 = 1 << 20;
+/// The bytes of a time in the file.
+const RECORD_BYTES: usize = 16;
+/// The most times that are kept: more than any sensible limit.
+const MAX_TIMES: usize = 65_536;
+/// The most bytes of the file that are read: its end.
+const MAX_READ_BYTES: u64 = (2 * MAX_TIMES * RECORD_BYTES) as u64;
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 /// Neither through a link, nor waiting for the other end of a pipe.
 const FLAGS: OFlags =
@@ -31,6 +36,8 @@ pub struct HourlyLimit {
     folder: PathBuf,
     max: u32,
     now_ms: Box<dyn Fn() -> i64 + Send + Sync>,
+    /// The times in the file when one was last written.
+    known: Mutex<Option<(Vec<i64>, FileStamp)>>,
 }
 
 impl HourlyLimit {
@@ -41,7 +48,7 @@ impl HourlyLimit {
         max: u32,
         now_ms: impl Fn() -> i64 + Send + Sync + 'static,
     ) -> Self {
-        Self { folder, max, now_ms: Box::new(now_ms) }
+        Self { folder, max, now_ms: Box::new(now_ms), known: Mutex::default() }
     }
 
     /// Opens the times of a ledger's entries, made if they are missing.
@@ -71,20 +78,31 @@ impl HourlyLimit {
     /// the length to which `times` is cut if the entry is not written after all.
     pub(super) fn take(&self, times: &File) -> Result<u64, LedgerError> {
         let now = (self.now_ms)();
-        let kept = last_hour(times, now)?;
+        let stamp = FileStamp::of(times)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = match known.take().filter(|(_, of)| *of == stamp) {
+            Some((kept, _)) => in_last_hour(kept, now),
+            None => last_hour(times, now)?,
+        };
+        if kept.len() >= 2 * MAX_TIMES {
+            kept.drain(..MAX_TIMES);
+        }
         self.require_room(&kept, now)?;
         let record = |time: &i64| format!("{time:015}\n");
-        let text: String = kept.iter().map(record).collect();
-        let length = text.len() as u64;
+        let length = (kept.len() * RECORD_BYTES) as u64;
         // Times that no longer count are dropped. Cut last: after a crash an old one may be there once more.
-        if times.metadata()?.len() != length {
+        if stamp.bytes != length {
+            let text: String = kept.iter().map(record).collect();
             times.write_all_at(text.as_bytes(), 0)?;
             times.set_len(length)?;
         }
-        if let Err(error) = times.write_all_at(record(&now.max(0)).as_bytes(), length) {
+        let time = now.max(0);
+        if let Err(error) = times.write_all_at(record(&time).as_bytes(), length) {
             times.set_len(length)?;
             return Err(error.into());
         }
+        kept.insert(kept.partition_point(|earlier| *earlier <= time), time);
+        *known = FileStamp::of(times).ok().map(|stamp| (kept, stamp));
         Ok(length)
     }
 
@@ -98,19 +116,24 @@ impl HourlyLimit {
     }
 }
 
-/// The times of the last hour, sorted. A time more than an hour ahead is not one of an entry: the clock
-/// was wrong, and it would refuse all entries until then.
+/// The times of the last hour, sorted.
 fn last_hour(mut times: &File, now: i64) -> io::Result<Vec<i64>> {
     let length = times.metadata()?.len();
     times.seek(SeekFrom::Start(length.saturating_sub(MAX_READ_BYTES)))?;
     let mut bytes = Vec::new();
     times.take(MAX_READ_BYTES).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let counts = |time: &i64| now.saturating_sub(HOUR_MS) < *time && *time <= now + HOUR_MS;
-    let mut found: Vec<i64> =
-        text.lines().filter_map(|line| line.parse().ok()).filter(counts).collect();
+    let mut found: Vec<i64> = text.lines().filter_map(|line| line.parse().ok()).collect();
     found.sort_unstable();
-    Ok(found)
+    Ok(in_last_hour(found, now))
+}
+
+/// Those of the times, which are sorted, that count. A time more than an hour ahead is not one of an entry: the
+/// clock was wrong, and it would refuse all entries until then.
+fn in_last_hour(mut times: Vec<i64>, now: i64) -> Vec<i64> {
+    times.truncate(times.partition_point(|time| *time <= now + HOUR_MS));
+    times.drain(..times.partition_point(|time| *time <= now.saturating_sub(HOUR_MS)));
+    times
 }
 
 fn file_name(ledger: &str) -> String {

@@ -86,7 +86,7 @@ fn a_program_that_keeps_the_lock_is_not_waited_for_forever() {
     let held = std::fs::File::open(folder.path().join(FILE)).unwrap();
     held.lock().unwrap();
     let error = append(&log, "x").unwrap_err();
-    let words = "another program has kept `log.jsonl` locked for more than 50ms";
+    let words = "`log.jsonl` has been locked by other writers for more than 50ms";
     assert_eq!(error.to_string(), words);
     drop(held);
     appends(&log, "y");

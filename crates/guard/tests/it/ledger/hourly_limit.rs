@@ -213,5 +213,5 @@ fn a_lock_on_the_times_is_told_without_their_folder() {
     held.lock().unwrap();
     let log = world.ledger(20).with_lock_wait(Duration::from_millis(20));
     let error = append(&log, "x").unwrap_err().to_string();
-    assert_eq!(error, "another program has kept `log.jsonl.times` locked for more than 20ms");
+    assert_eq!(error, "`log.jsonl.times` has been locked by other writers for more than 20ms");
 }
