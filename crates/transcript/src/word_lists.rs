@@ -104,6 +104,8 @@ pub(crate) enum WordClass {
     Contracted = 128,
     Either = 256,
     Unfinished = 512,
+    #[serde(rename = "openings")]
+    Opening = 1_024,
 }
 
 /// The lists of a language; those of a language that we do not know are empty.

@@ -43,13 +43,14 @@ fn is_begun_twice(tokens: &[WordToken], index: usize, length: usize, language: L
     let last = length - 1;
     let before = (index - length).checked_sub(1).map(|at| &tokens[at]);
     let begins = begins(before);
-    // Nothing ends with an article: what follows it was looked for. Nor does a sentence that has just begun with
-    // `we were`; not so `that is, that is to say`.
+    // Nothing ends with an article: what follows it was looked for. Nor does a part of a sentence that has just begun
+    // with `we were`; not so `that is, that is to say`.
     let is_unfinished = |token: &WordToken| is(token, WordClass::Unfinished);
+    let opens = |token: &WordToken| is_unfinished(token) || is(token, WordClass::Opening);
     let is_open = is(&first[last], WordClass::Article)
         || (is_unfinished(&first[0])
             && is_unfinished(&first[last])
-            && (begins || before.is_some_and(is_unfinished)));
+            && (begins || before.is_some_and(opens)));
     let in_one_breath = |(at, (one, other)): (usize, (&WordToken, &WordToken))| {
         let (after, again) = (one.after(), other.after());
         let has_end = after.is_empty()
