@@ -4,8 +4,12 @@
 //! byte of text may cost as much as the compiled pattern is large, so the larger it is, the shorter
 //! are the texts that it takes. Look-around, which many libraries write for e-mail addresses and
 //! passwords, needs an engine that backtracks: there the number of steps goes down as texts get longer.
+//!
+//! A text that takes more work than that neither matches nor fails to match: the whole check ends with that, because
+//! under a `not` or an `if` either result could let the value pass.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -62,8 +66,20 @@ enum Engine {
 enum Match {
     Yes,
     No,
-    /// It would take too much work.
-    Refused(&'static str),
+    /// It would take too much work to know.
+    Unknown(&'static str),
+}
+
+thread_local! {
+    /// The reason of the first unknown match of the check that this thread makes.
+    static UNKNOWN: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Makes a check. Beside its result: the reason why some text could not be matched, if one could not.
+pub(crate) fn check<T>(check: impl FnOnce() -> T) -> (T, Option<&'static str>) {
+    UNKNOWN.set(None);
+    let result = check();
+    (result, UNKNOWN.take())
 }
 
 impl Pattern {
@@ -83,7 +99,7 @@ impl Pattern {
                 match linear(&translated) {
                     Ok(engine) => engine,
                     // What this engine cannot read may be look-around.
-                    Err(regex::Error::Syntax(_)) => look_around(translated)?,
+                    Err(regex::Error::Syntax(_)) => look_around(with_ecma_classes(&translated))?,
                     Err(_) => return None,
                 }
             }
@@ -101,22 +117,30 @@ impl Pattern {
     }
 
     fn matches(&self, text: &str) -> Match {
+        let found = self.find(text);
+        if let Match::Unknown(reason) = found {
+            UNKNOWN.set(UNKNOWN.get().or(Some(reason)));
+        }
+        found
+    }
+
+    fn find(&self, text: &str) -> Match {
         let decided = |matches| if matches { Match::Yes } else { Match::No };
         match &self.engine {
             Engine::Literal(compare, literal) => decided(compare(text, literal)),
             Engine::Choice(choices) => decided(choices.iter().any(|choice| choice == text)),
             Engine::NoWhitespace => decided(!contains_ecma_whitespace(text)),
             Engine::Linear { size, .. } if text.len() > MAX_PATTERN_WORK / size => {
-                Match::Refused(TOO_LONG)
+                Match::Unknown(TOO_LONG)
             }
             // Both engines have been seen to panic at a pattern and a text that they had accepted.
             Engine::Linear { regex, .. } => {
                 std::panic::catch_unwind(AssertUnwindSafe(|| regex.is_match(text)))
-                    .map_or(Match::Refused(TOO_HARD), decided)
+                    .map_or(Match::Unknown(TOO_HARD), decided)
             }
             Engine::LookAround { translated, by_length } => {
                 let Some(class) = STEPS.iter().position(|(most, _)| text.len() <= *most) else {
-                    return Match::Refused(TOO_LONG);
+                    return Match::Unknown(TOO_LONG);
                 };
                 let regex = by_length[class].get_or_init(|| {
                     backtracking(translated, STEPS[class].1)
@@ -125,7 +149,7 @@ impl Pattern {
                 std::panic::catch_unwind(AssertUnwindSafe(|| regex.is_match(text)))
                     .ok()
                     .and_then(Result::ok)
-                    .map_or(Match::Refused(TOO_HARD), decided)
+                    .map_or(Match::Unknown(TOO_HARD), decided)
             }
         }
     }
@@ -142,6 +166,27 @@ fn linear(translated: &str) -> Result<Engine, regex::Error> {
         }
     }
     Err(refused.expect("there is at least one size"))
+}
+
+/// The pattern with its classes (`\d`, `\w`, `\s`) as ECMAScript has them, which are of ASCII but for white space.
+/// Patterns with look-around are not translated otherwise.
+fn with_ecma_classes(pattern: &str) -> String {
+    let mut translated = String::with_capacity(pattern.len());
+    let mut characters = pattern.chars();
+    while let Some(one) = characters.next() {
+        translated.push(one);
+        if one != '\\' {
+            continue;
+        }
+        let Some(escaped) = characters.next() else { break };
+        translated.push(escaped);
+        if "dDwWsS".contains(escaped) {
+            translated.truncate(translated.len() - 2);
+            let class = ['\\', escaped].iter().collect::<String>();
+            translated.push_str(&to_rust_regex(&class).unwrap_or_default());
+        }
+    }
+    translated
 }
 
 fn look_around(translated: String) -> Option<Engine> {
@@ -229,7 +274,7 @@ impl<'i> Keyword<'i> for PatternKeyword {
                 let message = format!("must match the pattern `{}`", self.0.source);
                 Err(ValidationError::custom(message))
             }
-            Match::Refused(reason) => Err(ValidationError::custom(reason)),
+            Match::Unknown(reason) => Err(ValidationError::custom(reason)),
         }
     }
 
@@ -249,7 +294,7 @@ mod tests {
         match pattern.matches(text) {
             Match::Yes => Some(true),
             Match::No => Some(false),
-            Match::Refused(_) => None,
+            Match::Unknown(_) => None,
         }
     }
 
@@ -291,6 +336,25 @@ mod tests {
         assert_eq!(matched(&pattern, "ada..lovelace@example.org"), Some(false));
         assert_eq!(matched(&pattern, &format!("{}@example.org", "a".repeat(1_000))), Some(true));
         assert!(!has_back_reference(mail));
+    }
+
+    #[test]
+    fn classes_mean_the_same_with_look_around_and_without() {
+        for (plain, texts) in [
+            (r"\w+", ["abc", "é", "ſ", "٣", "a_1"]),
+            (r"\d+", ["12", "٣٣٣", "1a", "", "0"]),
+            (r"[\w.-]+", ["a.b-c", "é.b", "a b", "-", "."]),
+            (r"[^\W_]+", ["ab", "a_b", "é", "7", ""]),
+            (r"a\s\S\D\W", ["a \u{e9}é!", "a\u{feff}bé!", "a\u{85}xx!", "a xxx", "a x1!"]),
+            (r"\\d", ["\\d", "1", "\\1", "d", ""]),
+        ] {
+            let linear = Pattern::compile(&format!("^{plain}$")).unwrap();
+            let around = Pattern::compile(&format!("^(?!x)(?:{plain})$")).unwrap();
+            assert_eq!(around.linear_size(), None);
+            for text in texts {
+                assert_eq!(matched(&linear, text), matched(&around, text), "{plain} {text:?}");
+            }
+        }
     }
 
     #[test]

@@ -222,7 +222,8 @@ impl Schema {
     }
 
     fn matches(&self, validator: &Validator, value: &Value) -> bool {
-        self.too_deep(value).is_none() && validator.is_valid(value)
+        self.too_deep(value).is_none()
+            && pattern::check(|| validator.is_valid(value)) == (true, None)
     }
 
     /// The largest depth of a value, if this one is deeper. Only schemas that come back to
@@ -249,6 +250,18 @@ impl Schema {
     }
 
     fn list(&self, validator: &Validator, value: &Value) -> Vec<Violation> {
+        let (mut violations, unknown) = pattern::check(|| self.list_known(validator, value));
+        // It may not be in the list, or be wrong there: `not` turns it round.
+        if let Some(reason) = unknown
+            && !violations.iter().any(|one| one.message == reason)
+        {
+            let message = format!("cannot be checked: a text in it {reason}");
+            violations.insert(0, Violation::new("", "pattern", &message));
+        }
+        violations
+    }
+
+    fn list_known(&self, validator: &Validator, value: &Value) -> Vec<Violation> {
         if let Some(most) = self.too_deep(value) {
             let message =
                 format!("nests deeper than {most} levels, the most that this schema can check");

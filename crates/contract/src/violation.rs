@@ -151,6 +151,7 @@ fn expected(kind: &Kind, error: &jsonschema::ValidationError<'_>) -> String {
         Kind::PropertyNames { error } => {
             format!("has a key that {}", expected(error.kind(), error))
         }
+        Kind::Not { .. } => "has a form that is not allowed (`not`)".into(),
         Kind::UnevaluatedItems { .. } => "has items that the schema does not describe".into(),
         _ => format!("breaks the contract: {}", error.masked()),
     }

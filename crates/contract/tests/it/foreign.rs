@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use contract::{
-    Dialect, Schema,
+    Dialect, Interrupt, Schema,
     closed_schema::{self, Closing},
     translation,
 };
@@ -412,4 +412,50 @@ proptest! {
         _ = (translation::to_2020_12(&schema), translation::input(&schema), translation::output(&schema));
         prop_assert!(started.elapsed() < ENOUGH);
     }
+}
+
+/// A text that takes too much work to match is refused, whatever the pattern is part of: under a `not` or an `if`
+/// neither result would be right.
+#[test]
+fn what_cannot_be_matched_passes_nowhere() {
+    let around = json!({ "pattern": "drop(?!ped)" });
+    let linear = json!({ "pattern": r"(?i)\b(drop|delete|truncate)\b[\s\w]{0,60}\btable\b" });
+    for pattern in [around, linear] {
+        let name = json!({ "type": "object", "properties": { "drop": {} } });
+        for (schema, wrap) in [
+            (json!({ "not": pattern }), "text"),
+            (json!({ "if": pattern, "then": false }), "text"),
+            (json!({ "oneOf": [pattern, { "type": "string" }] }), "text"),
+            (json!({ "allOf": [{ "not": { "not": { "not": pattern } } }] }), "text"),
+            (json!({ "not": { "contains": pattern } }), "array"),
+            (json!({ "contains": pattern, "minContains": 0, "maxContains": 0 }), "array"),
+            (json!({ "propertyNames": { "not": pattern }, "allOf": [name] }), "name"),
+            (
+                json!({ "dependentSchemas": { "a": { "properties": { "a": { "not": pattern } } } } }),
+                "object",
+            ),
+        ] {
+            let schema = Schema::compile_foreign(&schema).unwrap();
+            let wrapped = |text: &str| match wrap {
+                "text" => json!(text),
+                "array" => json!([text]),
+                "object" => json!({ "a": text }),
+                _ => json!({ text: 1 }),
+            };
+            let long = wrapped(&format!("drop table users{}", " x".repeat(1_000_000)));
+            for value in [wrapped("drop table users"), long] {
+                assert!(!schema.is_valid(&value), "{:?}", schema.source());
+                let listed = schema.violations(&value);
+                assert!(!listed.is_empty(), "{:?}", schema.source());
+                assert_eq!(schema.check(&value, &Interrupt::default()), Ok(listed));
+            }
+            assert!(schema.is_valid(&wrapped("select 1")), "{:?}", schema.source());
+        }
+    }
+    // Where the place of the text is known it is told, once.
+    let schema = Schema::compile_foreign(&json!({ "items": { "pattern": "^(?!x)a*$" } })).unwrap();
+    let listed = schema.violations(&json!(["a", "a".repeat(5_000)]));
+    let told: Vec<_> =
+        listed.iter().map(|one| (one.pointer.as_str(), one.message.as_str())).collect();
+    assert_eq!(told, [("/1", "is too long to match against the pattern")]);
 }
