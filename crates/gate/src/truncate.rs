@@ -52,6 +52,18 @@ pub(crate) fn shown(mut text: String, max_bytes: u64) -> String {
     text
 }
 
+/// The longest note of a call in the journal and the log, in bytes: strangers may have chosen its words.
+const MAX_NOTE_BYTES: u64 = 2_048;
+
+/// As much of a note as is kept.
+pub(crate) fn journal_note(note: &str) -> String {
+    let mut kept = note.to_owned();
+    match text(&mut kept, MAX_NOTE_BYTES) {
+        0 => kept,
+        cut => format!("{kept} [{cut} more bytes]"),
+    }
+}
+
 /// Keeps at most so many bytes, whole characters only, and tells how many went.
 pub(crate) fn text(text: &mut String, max_bytes: u64) -> u64 {
     let Ok(max) = usize::try_from(max_bytes) else { return 0 };

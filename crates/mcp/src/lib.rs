@@ -42,6 +42,7 @@ mod message;
 mod negotiation;
 mod notification;
 pub mod params;
+mod unreadable;
 
 pub use error::{RpcError, code};
 pub use line::{Line, LineEdges, LineReader};
@@ -52,3 +53,4 @@ pub use message::{
 };
 pub use negotiation::{ClientCapabilities, InputMethod, ProtocolVersion, TASKS_EXTENSION};
 pub use notification::{ListKind, LogMessage, Notification, Progress, cancelled};
+pub use unreadable::unreadable;

@@ -8,6 +8,8 @@ use serde::{
 };
 use serde_json::{Value, json, value::RawValue};
 
+use crate::unreadable;
+
 /// The largest item, in bytes of JSON. Of a larger one only the name is kept.
 pub const MAX_ITEM_BYTES: usize = 262_144;
 /// The field that such an item has in place of the rest.
@@ -32,7 +34,7 @@ impl ListingPage {
         let visitor = PageVisitor { page: &mut page, key, room, found: false };
         let found = serde_json::Deserializer::from_str(json)
             .deserialize_map(visitor)
-            .map_err(|error| format!("the listing cannot be read: {error}"))?;
+            .map_err(|error| format!("the listing cannot be read: {}", unreadable(&error)))?;
         if found { Ok(page) } else { Err(format!("the result has no list `{key}`")) }
     }
 }

@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-use crate::RpcError;
+use crate::{RpcError, unreadable};
 
 /// The longest id of a peer's request, in bytes.
 const MAX_ID_BYTES: usize = 1_024;
@@ -201,9 +201,10 @@ fn fields(bytes: &[u8]) -> Result<MessageFields<'_>, RpcError> {
     match serde_json::from_str(text) {
         Ok(fields) if is_object(text) => Ok(fields),
         Ok(_) => Err(RpcError::invalid_request("Not a JSON-RPC message: not an object")),
-        Err(error) if error.is_data() => {
-            Err(RpcError::invalid_request(format!("Not a JSON-RPC message: {error}")))
-        }
+        Err(error) if error.is_data() => Err(RpcError::invalid_request(format!(
+            "Not a JSON-RPC message: {}",
+            unreadable(&error)
+        ))),
         Err(error) => Err(RpcError::parse(format!("The message is invalid JSON: {error}"))),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json, value::RawValue};
 use crate::{
     ProtocolVersion, RpcError, code,
     message::{is_object, present},
+    unreadable,
 };
 
 /// The version of a modern request.
@@ -133,7 +134,8 @@ pub fn fields<'a, T: Deserialize<'a>>(json: &'a str, name: &str) -> Result<T, Rp
     if !is_object(json) {
         return Err(RpcError::invalid_params(format!("{name} must be an object")));
     }
-    serde_json::from_str(json).map_err(|error| RpcError::invalid_params(format!("{name}: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| RpcError::invalid_params(format!("{name}: {}", unreadable(&error))))
 }
 
 #[cfg(test)]

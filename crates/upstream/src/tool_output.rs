@@ -2,6 +2,7 @@
 
 use contract::{Contract, DeclaredError, codes};
 use gate::{OutputPayload, PrintedJson, ToolError, ToolOutput};
+use mcp::unreadable;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -77,7 +78,7 @@ pub(crate) fn read(
         Ok(fields) if json.trim_ascii_start().starts_with('{') => fields,
         Ok(_) => return Ok(broken(json, "the result is not an object".into())),
         Err(error) => {
-            let reason = format!("the result is not a `tools/call` result: {error}");
+            let reason = format!("the result is not a `tools/call` result: {}", unreadable(&error));
             return Ok(broken(json, reason));
         }
     };
@@ -90,10 +91,7 @@ pub(crate) fn read(
                 requests: fields.input_requests.unwrap_or_default(),
             }));
         }
-        Some(other) => {
-            let shown: String = other.unwrap_or("(not a string)").chars().take(64).collect();
-            return Ok(broken(json, format!("unknown `resultType` `{shown}`")));
-        }
+        Some(_) => return Ok(broken(json, "unknown `resultType`".into())),
     }
     match fields.is_error.map(RawValue::get) {
         Some("true") => return Err(MissingOutput::Error(Box::new(own_error(&fields, errors)))),
@@ -145,7 +143,7 @@ fn parsed_text(fields: &CallResultFields<'_>) -> Result<OutputPayload, String> {
     let text = texts(fields)?;
     serde_json::from_str(&text)
         .map(OutputPayload::Json)
-        .map_err(|error| format!("the text of the result is not JSON: {error}"))
+        .map_err(|error| format!("the text of the result is not JSON: {}", unreadable(&error)))
 }
 
 /// All texts, if there is no other content.
@@ -168,7 +166,8 @@ fn texts(fields: &CallResultFields<'_>) -> Result<String, String> {
 
 fn blocks<'a>(fields: &CallResultFields<'a>) -> Result<Vec<TextBlock<'a>>, String> {
     let Some(raw) = fields.content else { return Err("the result has no `content`".into()) };
-    serde_json::from_str(raw.get()).map_err(|error| format!("cannot parse `content`: {error}"))
+    serde_json::from_str(raw.get())
+        .map_err(|error| format!("cannot parse `content`: {}", unreadable(&error)))
 }
 
 fn content(fields: &CallResultFields<'_>) -> OutputPayload {

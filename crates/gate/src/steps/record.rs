@@ -286,7 +286,9 @@ impl CallState {
             let code = failure.map(|failure| &*failure.code);
             tool.metrics.observe(code, outcome.duration, output_bytes);
         }
-        let note = failure.and_then(|failure| failure.operator.as_deref());
+        let note =
+            failure.and_then(|failure| failure.operator.as_deref()).map(truncate::journal_note);
+        let note = note.as_deref();
         if let Some(note) = note {
             tracing::warn!(tool = self.call.tool, request_id = %self.call.request_id, "{note}");
         }

@@ -41,7 +41,7 @@ impl Upstream {
                     (format!("the upstream `{id}` did not respond"), true)
                 }
             })?;
-            serde_json::from_str(response.json()).map_err(|error| (error.to_string(), false))
+            serde_json::from_str(response.json()).map_err(|error| (mcp::unreadable(&error), false))
         };
         // Waiting for a slot says nothing about the server.
         let late = |_| {

@@ -3,6 +3,7 @@
 
 use gate::{OutputPayload, ToolOutput};
 use guard::net::Url;
+use mcp::unreadable;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -30,10 +31,7 @@ pub(crate) fn read(
                 request_state: state.request_state,
             }));
         }
-        Some(other) => {
-            let shown: String = other.chars().take(64).collect();
-            return Ok(not_of(method, json, &format!("unknown `resultType` `{shown}`")));
-        }
+        Some(_) => return Ok(not_of(method, json, "unknown `resultType`")),
     }
     let read = match method {
         UpstreamMethod::ReadResource => resource(json, params),
@@ -61,11 +59,11 @@ fn fields<T: DeserializeOwned>(json: &str) -> Result<T, String> {
     if !json.trim_ascii_start().starts_with('{') {
         return Err("it is not an object".to_owned());
     }
-    serde_json::from_str(json).map_err(|error| error.to_string())
+    serde_json::from_str(json).map_err(|error| unreadable(&error))
 }
 
 fn known(result: impl Serialize) -> Result<Value, String> {
-    serde_json::to_value(result).map_err(|error| error.to_string())
+    serde_json::to_value(result).map_err(|error| unreadable(&error))
 }
 
 /// The fields that tell whether there is a result already.

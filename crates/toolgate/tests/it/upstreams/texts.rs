@@ -1,6 +1,6 @@
 //! The texts of servers at every door: nothing hidden in them reaches anybody unseen, and none of them gives a model orders.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use testkit::{
     mcp::{Modern, Piped},
     texts,
@@ -114,6 +114,34 @@ async fn a_prompt_hides_nothing() {
     let text = got["result"]["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(text.starts_with("Say\nhello.\\u{1b}[2J\\u{9b}2J\\u{202e}\\u{200b}"), "{got}");
     are_plain(&got);
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_read_is_quoted_nowhere() {
+    let long = format!("BODY {}", "x".repeat(1_000_000));
+    let results = [
+        ("content", json!({ "content": long })),
+        ("flag", json!({ "isError": long, "content": [] })),
+        ("kind", json!({ "resultType": long })),
+        ("text", json!({ "content": [{ "type": "text", "text": { "a": long } }] })),
+        ("list", json!([long])),
+    ];
+    let answers: Map<String, Value> = results
+        .iter()
+        .map(|(name, result)| ((*name).to_owned(), json!({ "result": result })))
+        .collect();
+    let mut script = json!({ "tools": [tool("act")], "answers": { "act": answers } });
+    script["initialize"] = json!({ "capabilities": { "tools": {}, "resources": {} } });
+    script["methods"] = json!({ "resources/list": { "resources": long } });
+    let world = Upstreams::new(&[("up", script)], "").started().await;
+    for (name, _) in &results {
+        world.call(TOOL, &json!({ "text": name })).await.fails(502, "invalid_output");
+    }
+    let journal = world.read("data/journal.jsonl");
+    assert!(journal.len() < 10_000 && !journal.contains("BODY"), "{journal:.2000}");
+    let told = world.cli("upstream list up").exits(0).all();
+    assert!(told.len() < 10_000 && !told.contains("BODY"), "{told:.2000}");
+    assert!(!world.stderr().contains("BODY"));
 }
 
 #[tokio::test]
