@@ -22,7 +22,7 @@ use base64::{
         general_purpose::{self, NO_PAD},
     },
 };
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, value::RawValue};
 
 use crate::{CapturedText, InputRequests, OutputPayload, ToolError, ToolOutput};
@@ -32,8 +32,31 @@ pub const REDACTED: &str = "[redacted]";
 /// The shortest secret that is hidden, in bytes. What is as short as a word would tear holes into everything.
 pub const MIN_SECRET_BYTES: usize = 8;
 
-/// The characters that a URL may have as they are.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// All but the characters that have no meaning in any part of a URL.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The characters that a URL library encodes in a query, in a path, and in the name and password before a host.
+const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\'');
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}');
+const USER: &AsciiSet = &PATH
+    .add(b'/')
+    .add(b':')
+    .add(b';')
+    .add(b'=')
+    .add(b'@')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'|');
 
 /// All secrets, in every form in which they are looked for.
 static FORMS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -70,8 +93,13 @@ pub fn hide<S: AsRef<str>>(values: impl IntoIterator<Item = S>) {
 fn add_forms(value: &str, forms: &mut BTreeSet<String>) {
     let json = serde_json::to_string(value).unwrap_or_default();
     let json = json.trim_matches('"');
-    let encoded = utf8_percent_encode(value, UNRESERVED).to_string();
-    forms.extend([value, json, &encoded, &encoded.to_lowercase()].map(str::to_owned));
+    forms.extend([value, json].map(str::to_owned));
+    for encoded_in_url in [RESERVED, QUERY, PATH, USER] {
+        let encoded = utf8_percent_encode(value, encoded_in_url).to_string();
+        forms.insert(encoded.replace("%20", "+"));
+        forms.insert(encoded.to_lowercase());
+        forms.insert(encoded);
+    }
     for alphabet in [&STANDARD, &URL_SAFE] {
         let engine = GeneralPurpose::new(alphabet, NO_PAD);
         // Within something longer it begins at one of three places, and its ends depend on what is beside it.
@@ -210,7 +238,10 @@ mod tests {
             SECRET.to_owned(),
             format!("Bearer {SECRET}, and more"),
             serde_json::to_string(SECRET).unwrap(),
-            format!("https://host/?key={}", utf8_percent_encode(SECRET, UNRESERVED)),
+            format!("https://host/?key={}", utf8_percent_encode(SECRET, RESERVED)),
+            "https://host/zQ7%22k/%C3%A9+secret%20value/x".to_owned(),
+            "https://host/?key=zQ7%22k/%C3%A9+secret+value".to_owned(),
+            "https://user:zQ7%22k%2F%C3%A9+secret%20value@host/".to_owned(),
             PASSWORD.to_owned(),
             base64(SECRET),
             base64(&format!("u:{SECRET}")),

@@ -65,6 +65,25 @@ async fn arguments_that_take_long_to_check_are_a_timeout() {
     assert!(result["stderr"].as_str().unwrap().contains("is too long to match"), "{result}");
 }
 
+#[tokio::test]
+async fn a_text_that_cannot_be_matched_does_not_pass_for_one_that_does_not_match() {
+    let world = World::new(BINARY, "contracts: [ ./contracts ]");
+    let refused = r"(?i)\b(drop|delete)\b[\s\w]{0,60}\btable\b";
+    let property =
+        format!("value: {{ description: SQL., type: string, not: {{ pattern: '{refused}' }} }}");
+    command_taking(&world, "query", "echo '{\"answer\":1}'", "", &property);
+    let world = world.started().await;
+    let call = async |sql: String| {
+        let body = json!({ "tool": "query", "input": { "value": sql } });
+        world.execute(&body).await.tool_result()
+    };
+    assert_eq!(call("select 1".to_owned()).await["status"], "ok");
+    for sql in ["DROP TABLE users".to_owned(), format!("DROP TABLE users{}", " x".repeat(400_000))]
+    {
+        assert_eq!(call(sql).await["metrics"]["error_code"], "invalid_input");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_that_takes_long_to_check_is_quarantined() {
     let world = World::new(BINARY, "contracts: [ ./contracts ]");
