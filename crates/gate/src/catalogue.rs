@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use contract::{
@@ -25,8 +25,8 @@ pub struct Tool {
     pub limits: Limits,
     /// Arguments that a client repeats in the head of its request.
     pub parameter_headers: Vec<ParameterHeader>,
-    /// Its descriptor, rendered once.
-    pub descriptor: Box<RawValue>,
+    /// Its descriptor, rendered when it is first asked for.
+    pub(crate) descriptor: OnceLock<Box<RawValue>>,
     /// The mode in which its contract is enforced.
     pub mode: EnforcementMode,
     pub(crate) provider: Arc<dyn Provider>,
@@ -55,7 +55,6 @@ impl Tool {
         input: Arc<Schema>,
         output: Arc<Schema>,
     ) -> Result<Self, SchemaError> {
-        let descriptor = contract::render::descriptor::descriptor(&contract);
         Ok(Self {
             input,
             output,
@@ -65,9 +64,7 @@ impl Tool {
                     pointer: misplaced.pointer,
                     message: misplaced.message,
                 })?,
-            descriptor: serde_json::value::to_raw_value(&descriptor).map_err(|error| {
-                SchemaError { pointer: String::new(), message: error.to_string() }
-            })?,
+            descriptor: OnceLock::new(),
             contract: Arc::new(contract),
             mode: EnforcementMode::default(),
             provider,
@@ -81,6 +78,18 @@ impl Tool {
     /// The number of its calls, whatever came of them.
     pub fn calls(&self) -> u64 {
         self.metrics.calls()
+    }
+
+    /// Its descriptor. It tells the mode where that is not the usual one.
+    pub fn descriptor(&self) -> &RawValue {
+        self.descriptor.get_or_init(|| {
+            let mut descriptor = contract::render::descriptor::descriptor(&self.contract);
+            if self.mode != EnforcementMode::Enforce {
+                descriptor["mode"] = json!(self.mode);
+            }
+            // A value can always be printed.
+            serde_json::value::to_raw_value(&descriptor).unwrap_or_default()
+        })
     }
 
     /// The arguments as they may be written down: without secrets, and not at all where it is not known that

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::{Gate, Timestamp, Tool};
 
@@ -40,20 +40,11 @@ impl EnforcementMode {
 }
 
 impl Tool {
-    /// The same tool in that mode. Its descriptor says so where it is not the usual one.
+    /// The same tool in that mode.
     #[must_use]
     pub fn with_mode(mut self, mode: EnforcementMode) -> Self {
         self.mode = mode;
-        let shown = serde_json::from_str::<Map<String, Value>>(self.descriptor.get());
-        if let Ok(mut shown) = shown {
-            shown.shift_remove("mode");
-            if mode != EnforcementMode::Enforce {
-                shown.insert("mode".into(), json!(mode));
-            }
-            if let Ok(descriptor) = serde_json::value::to_raw_value(&shown) {
-                self.descriptor = descriptor;
-            }
-        }
+        self.descriptor.take();
         self
     }
 }

@@ -126,7 +126,7 @@ async fn own(context: &McpContext, uri: &str, path: &str) -> Result<Value, RpcEr
                 .find(name)
                 .filter(|tool| scope.is_none_or(|scope| tool.contract.toolset == scope))
                 .ok_or_else(missing)?;
-            Ok(text_of(uri, "application/json", tool.descriptor.get()))
+            Ok(text_of(uri, "application/json", tool.descriptor().get()))
         }
         ["jobs", id] => {
             let job = find(context, id).await?.ok_or_else(missing)?;

@@ -67,7 +67,7 @@ impl Documents {
 
     pub(crate) fn listing(&self) -> &Rendered {
         self.listing.get_or_init(|| {
-            Rendered::new(listing(self.catalogue.tools().map(|tool| tool.descriptor.get())))
+            Rendered::new(listing(self.catalogue.tools().map(|tool| tool.descriptor().get())))
         })
     }
 

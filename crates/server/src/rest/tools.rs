@@ -43,7 +43,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, uri: Uri, headers: HeaderM
             && (tags.is_empty()
                 || contract.tags.iter().any(|tag| tags.contains(&tag.to_lowercase())))
     });
-    let listing = rest::documents::listing(matching.map(|tool| tool.descriptor.get()));
+    let listing = rest::documents::listing(matching.map(|tool| tool.descriptor().get()));
     tagged(&Rendered::new(listing), &headers)
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn one(
         app.gate.started().await;
     }
     match app.gate.catalogue().find(&name) {
-        Some(tool) => tagged(&Rendered::new(tool.descriptor.get().to_owned()), &headers),
+        Some(tool) => tagged(&Rendered::new(tool.descriptor().get().to_owned()), &headers),
         None if app.gate.catalogue().toolset(&name).is_some() => only_called(&name),
         None => {
             let shown: String = name.chars().take(64).collect();

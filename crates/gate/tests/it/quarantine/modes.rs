@@ -58,7 +58,7 @@ async fn a_warning_is_told_counted_and_written_down_and_the_call_goes_on() {
     // What the caller has cannot be released to it.
     assert!(format!("{:?}", fixture.release(id).await).contains("Passed"));
     let listed: Value =
-        serde_json::from_str(fixture.gate.catalogue().find("one").unwrap().descriptor.get())
+        serde_json::from_str(fixture.gate.catalogue().find("one").unwrap().descriptor().get())
             .unwrap();
     assert_eq!(listed["mode"], "warn");
 }
