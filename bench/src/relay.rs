@@ -78,12 +78,15 @@ async fn crowd() -> anyhow::Result<()> {
     let alone = in_front_of(&[])?;
     let upstream = start::bare_rmcp(Legacy::Sessions, TOOLS_OF_EACH)?;
     let all: Vec<_> = (0..CROWD).map(|number| (format!("up{number}"), upstream.port())).collect();
-    let one = Instant::now();
-    drop(in_front_of(&all[..1])?);
-    let one = one.elapsed();
-    let begin = Instant::now();
-    let toolgate = in_front_of(&all)?;
-    let took = begin.elapsed();
+    // A server listens before its upstreams are ready. A listing waits for them.
+    let until_listed = |upstreams| {
+        let begin = Instant::now();
+        let toolgate = in_front_of(upstreams)?;
+        start::get(toolgate.port(), "/v1/tools")?;
+        anyhow::Ok((toolgate, begin.elapsed()))
+    };
+    let (_, one) = until_listed(&all[..1])?;
+    let (toolgate, took) = until_listed(&all)?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     #[allow(clippy::cast_precision_loss)]
     let each = (toolgate.resident_mb() - alone.resident_mb()) / CROWD as f64;
