@@ -22,7 +22,7 @@ use workbench::{
     suspicious::{self, SuspiciousText},
 };
 
-pub use rejection::{Rejection, RejectionReason};
+pub use rejection::{Rejection, RejectionGroup, RejectionReason, grouped};
 
 use crate::{
     lock::{self, PinCheck, PinnedListings},

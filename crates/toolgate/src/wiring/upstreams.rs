@@ -32,6 +32,8 @@ pub enum UpstreamFilter<'a> {
     All,
     /// The one of this id.
     One(&'a str),
+    /// Those of these ids.
+    These(&'a [String]),
     /// The one that has a tool of this name; none if none has.
     OwnerOf(&'a str),
 }
@@ -46,6 +48,7 @@ impl UpstreamFilter<'_> {
         match self {
             UpstreamFilter::All => true,
             UpstreamFilter::One(one) => one == id,
+            UpstreamFilter::These(ids) => ids.iter().any(|one| one == id),
             UpstreamFilter::OwnerOf(tool) => {
                 // Listings write `id.tool`. No tool is served under that name, but only the upstream knows the right one.
                 let is_below = |rest: &str| {

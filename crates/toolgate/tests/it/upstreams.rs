@@ -1,5 +1,6 @@
 //! Other people's MCP servers behind the gate: admitted, pinned, enforced both ways.
 
+mod add;
 mod adopt;
 mod gates;
 mod hostile;

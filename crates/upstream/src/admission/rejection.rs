@@ -94,6 +94,25 @@ impl RejectionReason {
         }
     }
 
+    /// The next step for several tools; that of one of them where nothing mends all at once.
+    fn fix_of_all(self, upstream: &str) -> Option<String> {
+        match self {
+            RejectionReason::Uncontracted => {
+                Some(format!("`toolgate upstream set {upstream} output=content`"))
+            }
+            RejectionReason::NotAllowed => {
+                Some(format!("add them to `allowlist.{upstream}`, or set it to \"*\""))
+            }
+            RejectionReason::NotPinned => {
+                Some(format!("accept them with `toolgate lock accept {upstream}`"))
+            }
+            RejectionReason::Changed => Some(format!(
+                "review them with `toolgate lock diff {upstream}`, then accept them with `toolgate lock accept {upstream}`"
+            )),
+            _ => None,
+        }
+    }
+
     /// The next step.
     fn fix(self, upstream: &str, tool: &str) -> String {
         let overlay = format!("upstreams.{upstream}.tools.{tool}");
@@ -119,10 +138,53 @@ impl RejectionReason {
             RejectionReason::BadInputSchema => format!("set `{overlay}.input_schema`"),
             RejectionReason::BadOutputSchema => format!("set `{overlay}.output_schema`"),
             RejectionReason::Uncontracted => format!(
-                "if it only returns text, set `upstreams.{upstream}.output: text`; otherwise infer a schema with \
+                "`toolgate upstream set {upstream} output=content`, or infer a schema with \
                  `toolgate contracts infer {upstream}.{tool}`"
             ),
         }
+    }
+}
+
+/// Rejections of one server with the same reason and message.
+#[derive(Debug, Clone, Serialize)]
+pub struct RejectionGroup {
+    pub reason: RejectionReason,
+    /// The tools' own names.
+    pub tools: Vec<String>,
+    /// Which tools are rejected, and why.
+    pub message: String,
+    /// The next step, for all of them.
+    pub fix: String,
+}
+
+/// The rejections of a server, grouped; the first tool of each group decides their order.
+pub fn grouped(upstream: &str, rejected: &[Rejection]) -> Vec<RejectionGroup> {
+    let mut groups: Vec<Vec<&Rejection>> = Vec::new();
+    for one in rejected {
+        let same = |group: &&mut Vec<&Rejection>| {
+            group[0].reason == one.reason && group[0].message == one.message
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups.into_iter().map(|group| RejectionGroup::of(upstream, &group)).collect()
+}
+
+impl RejectionGroup {
+    fn of(upstream: &str, group: &[&Rejection]) -> Self {
+        let Rejection { reason, message, .. } = group[0];
+        let word = reason.word();
+        let (message, fix) = match group {
+            [one] => (format!("{upstream}.{}: {word}: {message}", one.tool), one.fix.clone()),
+            all => (
+                format!("{upstream}: {} tools: {word}: {message}", all.len()),
+                reason.fix_of_all(upstream).unwrap_or_else(|| all[0].fix.clone()),
+            ),
+        };
+        let tools = group.iter().map(|one| one.tool.clone()).collect();
+        Self { reason: *reason, tools, message, fix }
     }
 }
 
