@@ -89,7 +89,8 @@ impl TextEdit<'_> {
     /// Puts a value in place of another.
     fn replace(&self, pointer: &str, value: &Value) -> Option<String> {
         let Range { start, end } = self.range(pointer)?;
-        let is_block = self.document.value().pointer(pointer)?.is_object() && !self.is_flow(pointer);
+        let is_block =
+            self.document.value().pointer(pointer)?.is_object() && !self.is_flow(pointer);
         // Its comments would be lost.
         if is_block {
             return None;
@@ -133,7 +134,9 @@ impl TextEdit<'_> {
     /// Adds keys to a mapping that has none: `{}`, `null`, or nothing at all.
     fn fill(&self, pointer: &str, entries: &Map<String, Value>) -> Option<String> {
         let Some(column) = self.column(pointer) else {
-            return Some(self.spliced(self.range(pointer)?, &format!("{{ {} }}", flow_entries(entries))));
+            return Some(
+                self.spliced(self.range(pointer)?, &format!("{{ {} }}", flow_entries(entries))),
+            );
         };
         let mut text = self.text.to_owned();
         let after = self.after_colon(pointer)?;

@@ -17,7 +17,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
-use upstream::{Host, UpstreamState};
+use upstream::{Host, UpstreamState, admission};
 
 use crate::{
     Exit, commands, logging,
@@ -123,6 +123,11 @@ fn announce(gate: &gate::Gate, address: SocketAddr, host: &Host, printer: &Print
     );
     let version = env!("CARGO_PKG_VERSION");
     printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
+    for status in host.statuses() {
+        for group in admission::grouped(&status.id, &status.rejected) {
+            printer.say(format!("{}; fix: {}", group.message, group.fix));
+        }
+    }
     let waiting = host.upstreams().iter().filter(|one| one.state() == UpstreamState::Starting);
     let waiting: Vec<_> = waiting.map(|one| format!("`{}`", one.id)).collect();
     if !waiting.is_empty() {

@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let values = ["plain", "", "a b", " x ", "#x", "a\"b'c\\d", "a\nb\u{7}", "Bearer é", "${X}", "a=b"];
+        let values =
+            ["plain", "", "a b", " x ", "#x", "a\"b'c\\d", "a\nb\u{7}", "Bearer é", "${X}", "a=b"];
         let variables: BTreeMap<String, String> = values
             .iter()
             .enumerate()

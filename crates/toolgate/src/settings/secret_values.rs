@@ -7,7 +7,15 @@ use super::{LoadedSettings, env_file};
 
 /// Words in the names of secrets.
 const NAMES: &[&str] = &[
-    "key", "token", "secret", "password", "passwd", "passphrase", "authorization", "credential", "cookie",
+    "key",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "authorization",
+    "credential",
+    "cookie",
 ];
 /// Ends of the names of what only leads to a secret.
 const NAMES_OF_PLACES: &[&str] = &["_file", "-file", "_path", "-path", "_dir", "_env"];
@@ -46,8 +54,11 @@ pub fn texts(own: &Map<String, Value>) -> Vec<(Vec<String>, String)> {
                 all.extend(items.map(|text| (vec![key.clone()], text.to_owned())));
             }
             Value::Object(fields) => {
-                let fields = fields.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
-                all.extend(fields.map(|(name, text)| (vec![key.clone(), name.clone()], text.to_owned())));
+                let fields =
+                    fields.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
+                all.extend(
+                    fields.map(|(name, text)| (vec![key.clone(), name.clone()], text.to_owned())),
+                );
             }
             _ => {}
         }

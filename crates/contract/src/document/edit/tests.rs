@@ -17,14 +17,16 @@ fn an_entry_is_added_in_every_form_of_a_mapping() {
             .concat()
     };
     let (two, four) = (lines("  "), lines("    "));
-    let flow =
-        r#""two": {"command":"npx","args":["-y","a: b"],"env":{"A":"${B}"}}"#;
+    let flow = r#""two": {"command":"npx","args":["-y","a: b"],"env":{"A":"${B}"}}"#;
     for (before, after) in [
         (String::new(), format!("upstreams:\n{two}")),
         ("# mine".into(), format!("# mine\n\nupstreams:\n{two}")),
         ("server: {} # a\n# b\n".into(), format!("server: {{}} # a\n# b\n\nupstreams:\n{two}")),
         ("upstreams:\n".into(), format!("upstreams:\n{two}")),
-        ("upstreams: # a\n# b\nserver: {}\n".into(), format!("upstreams: # a\n{two}# b\nserver: {{}}\n")),
+        (
+            "upstreams: # a\n# b\nserver: {}\n".into(),
+            format!("upstreams: # a\n{two}# b\nserver: {{}}\n"),
+        ),
         ("upstreams: {} # a\n".into(), format!("upstreams: # a\n{two}")),
         ("upstreams: {}\nserver: {}\n".into(), format!("upstreams:\n{two}server: {{}}\n")),
         ("upstreams: ~\n".into(), format!("upstreams:\n{two}")),
@@ -58,14 +60,12 @@ fn an_entry_is_added_in_every_form_of_a_mapping() {
                 "{{\n  \"upstreams\": {{\n    \"one\": {{ \"command\": \"x\" }}, {flow}\n  }}\n}}\n"
             ),
         ),
-        ("{}\n".into(), format!("{{ \"upstreams\": {{{flow}}} }}\n").replace(
-            &format!("{{{flow}}}"),
-            &json!({ "two": value }).to_string(),
-        )),
         (
-            "{ \"upstreams\": {} }\n".into(),
-            format!("{{ \"upstreams\": {{ {flow} }} }}\n"),
+            "{}\n".into(),
+            format!("{{ \"upstreams\": {{{flow}}} }}\n")
+                .replace(&format!("{{{flow}}}"), &json!({ "two": value }).to_string()),
         ),
+        ("{ \"upstreams\": {} }\n".into(), format!("{{ \"upstreams\": {{ {flow} }} }}\n")),
     ] {
         check(&before, &["upstreams", "two"], &value, &after);
     }
@@ -85,18 +85,19 @@ fn a_value_is_replaced_and_its_neighbours_stay() {
     ] {
         check(before, &["a", "b"], &json!("content"), after);
     }
-    check("a:\n  c: {}\n", &["a", "c", "d", "e"], &json!(true), "a:\n  c:\n    d:\n      e: true\n");
+    check(
+        "a:\n  c: {}\n",
+        &["a", "c", "d", "e"],
+        &json!(true),
+        "a:\n  c:\n    d:\n      e: true\n",
+    );
 }
 
 #[test]
 fn a_form_that_cannot_be_changed_alone_is_refused() {
-    for before in [
-        "a: &x\n  b: 1\nc: *x\n",
-        "a:\n  b:\n    # mine\n    c: 1\n",
-        "a: 7\n",
-        "- a\n",
-        "a: [\n",
-    ] {
+    for before in
+        ["a: &x\n  b: 1\nc: *x\n", "a:\n  b:\n    # mine\n    c: 1\n", "a: 7\n", "- a\n", "a: [\n"]
+    {
         let refused = set(before, &["a", "b"], &json!("content")).unwrap_err().to_string();
         assert!(refused.contains("a.b") && refused.contains("b: content"), "{refused}");
     }
@@ -104,7 +105,9 @@ fn a_form_that_cannot_be_changed_alone_is_refused() {
 
 #[test]
 fn texts_are_quoted_where_they_could_be_something_else() {
-    for text in ["true", "No", "1", "1e3", "", " a", "a: b", "#a", "${A}", "a\nb", "nan", "0x1", "-", "é"] {
+    for text in
+        ["true", "No", "1", "1e3", "", " a", "a: b", "#a", "${A}", "a\nb", "nan", "0x1", "-", "é"]
+    {
         let written = set("", &["a"], &json!(text)).unwrap();
         assert_eq!(Document::parse("", &written).unwrap().value()["a"], text, "{written}");
         assert!(written.starts_with("a: \""), "{written}");

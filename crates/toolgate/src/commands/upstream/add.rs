@@ -12,11 +12,14 @@ use super::{
 use crate::{Exit, printer::Printer, settings::Flags};
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "toolgate upstream add <NAME> <URL>\n       toolgate upstream add <NAME> -- <COMMAND>..."
+)]
 pub struct AddArguments {
     /// Its id: 1 to 32 letters, digits, `_` and `-`
     name: String,
     /// The URL of a server; a program comes after `--` instead
-    #[arg(conflicts_with = "command", required_unless_present = "command")]
+    #[arg(conflicts_with = "command")]
     url: Option<String>,
     /// HTTP header of every request, such as 'Authorization: Bearer ...'; repeatable
     #[arg(long = "header", value_name = "NAME: VALUE")]
@@ -67,7 +70,7 @@ pub fn run(
             printer.json(&shown);
             continue;
         }
-        printer.data(one.line("added", &file));
+        printer.data(one.line("added", "to", &file));
         one.show_rejected(printer);
         for remark in &one.remarks {
             printer.say(format!("{id}: {remark}"));
@@ -104,7 +107,7 @@ impl AddArguments {
                 bail!("--header needs a URL; use --env with a program");
             }
             let Some((program, arguments)) = self.command.split_first() else {
-                bail!("name the program of the server after `--`");
+                bail!("name the URL of the server, or its program after `--`");
             };
             entry.insert("command".into(), json!(program));
             if !arguments.is_empty() {

@@ -28,9 +28,13 @@ pub fn run(
 ) -> anyhow::Result<Exit> {
     let shown = file.display();
     let settings = SettingsFile::of(flags, "upstream import")?;
-    let servers = client_config::servers(&files::read(file)?).with_context(|| format!("`{shown}`"))?;
+    let servers =
+        client_config::servers(&files::read(file)?).with_context(|| format!("`{shown}`"))?;
     if servers.len() > MAX_SERVERS {
-        anyhow::bail!("`{shown}` has {} servers; at most {MAX_SERVERS} are imported", servers.len());
+        anyhow::bail!(
+            "`{shown}` has {} servers; at most {MAX_SERVERS} are imported",
+            servers.len()
+        );
     }
     let loaded = settings.draft()?.load()?;
     let known: Vec<String> = loaded.settings.upstreams.keys().cloned().collect();
@@ -55,7 +59,7 @@ pub fn run(
         );
     } else {
         for one in &new {
-            printer.data(one.line("imported", &settings));
+            printer.data(one.line("imported", "into", &settings));
         }
         for one in &new {
             one.show_rejected(printer);

@@ -63,11 +63,15 @@ impl LookError {
     /// The next step.
     pub fn hint(&self) -> &'static str {
         match self.cause {
-            DownCause::Settings => "set the variable, or write it to `toolgate.env` beside the settings",
+            DownCause::Settings => {
+                "set the variable, or write it to `toolgate.env` beside the settings"
+            }
             DownCause::ProgramNotFound => "install the program, or name it by its whole path",
             DownCause::Timeout => "give it more time with `--timeout SECONDS`",
             DownCause::Address => "check the URL, and that the server is running",
-            DownCause::Other => "check that this is an MCP server, and that its arguments are right",
+            DownCause::Other => {
+                "check that this is an MCP server, and that its arguments are right"
+            }
         }
     }
 }

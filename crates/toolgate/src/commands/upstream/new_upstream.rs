@@ -52,12 +52,12 @@ impl NewUpstream {
     }
 
     /// The line that says that it was added.
-    pub fn line(&self, verb: &str, file: &SettingsFile<'_>) -> String {
+    pub fn line(&self, verb: &str, preposition: &str, file: &SettingsFile<'_>) -> String {
         let tools = match &self.look {
             Some(Ok(look)) => format!(": {}", counted(look.tools, "tool")),
             _ => String::new(),
         };
-        format!("{verb} {} into {}{tools}", self.id, file.path.display())
+        format!("{verb} {} {preposition} {}{tools}", self.id, file.path.display())
     }
 
     pub fn json(&self) -> Value {
@@ -133,7 +133,8 @@ pub fn write(file: &SettingsFile<'_>, new: &mut Vec<NewUpstream>) -> anyhow::Res
                 env_file::NAME
             ));
         }
-        for place in secret_values::secrets(&one.entry).into_iter().filter(|place| place.len() == 1) {
+        for place in secret_values::secrets(&one.entry).into_iter().filter(|place| place.len() == 1)
+        {
             one.remarks.push(format!(
                 "`{}` looks like a secret; write it to `{}` and `${{NAME}}` in its place",
                 place[0],

@@ -12,7 +12,8 @@ pub fn show(id: &str, rejected: &[Rejection], printer: &Printer) {
     for group in admission::grouped(id, rejected) {
         printer.data(format!("\n{}", group.message));
         if let [_, _, ..] = &group.tools[..] {
-            printer.data(format!("  tools: {}", shortened(&group.tools.join(", "), MAX_NAMES_CHARS)));
+            printer
+                .data(format!("  tools: {}", shortened(&group.tools.join(", "), MAX_NAMES_CHARS)));
         }
         printer.data(format!("  fix: {}", group.fix));
     }

@@ -26,9 +26,8 @@ pub fn run(
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
     let file = SettingsFile::of(flags, "upstream set")?;
-    let (key, text) = assignment
-        .split_once('=')
-        .context("expected `KEY=VALUE`, such as `output=content`")?;
+    let (key, text) =
+        assignment.split_once('=').context("expected `KEY=VALUE`, such as `output=content`")?;
     let keys = keys(key)?;
     if text.trim().is_empty() {
         bail!("`{key}` needs a value; to remove a key, edit `{}`", file.path.display());
@@ -72,7 +71,8 @@ fn put(
         return Ok(moved.map(|(_, variable)| variable));
     }
     let plain = Value::from(text);
-    let value = Document::parse("", text).map_or_else(|_| plain.clone(), |yaml| yaml.value().clone());
+    let value =
+        Document::parse("", text).map_or_else(|_| plain.clone(), |yaml| yaml.value().clone());
     let mut tried = draft.clone();
     tried.set(path, &value)?;
     match tried.load() {

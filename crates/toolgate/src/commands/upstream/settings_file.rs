@@ -53,7 +53,8 @@ impl<'a> SettingsFile<'a> {
 
     /// The settings as they are now. A file with mistakes is not changed.
     pub fn draft(&self) -> anyhow::Result<SettingsDraft<'_>> {
-        let is_missing = self.path.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        let is_missing =
+            self.path.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
         let text = if is_missing { String::new() } else { settings::read(&self.path)? };
         Ok(SettingsDraft { file: self, text, variables: BTreeMap::new() })
     }
@@ -140,7 +141,8 @@ impl SettingsDraft<'_> {
         let mut moved = Vec::new();
         for place in secret_values::secrets(entry) {
             let [section, key] = &place[..] else { continue };
-            let Some(value) = entry.get_mut(section).and_then(|section| section.get_mut(key)) else {
+            let Some(value) = entry.get_mut(section).and_then(|section| section.get_mut(key))
+            else {
                 continue;
             };
             let secret = value.as_str().unwrap_or_default().to_owned();

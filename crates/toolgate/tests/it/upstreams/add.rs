@@ -28,7 +28,8 @@ fn mixed() -> Value {
         bare.as_object_mut().unwrap().remove("outputSchema");
         bare
     };
-    let text = json!({ "result": { "content": [{ "type": "text", "text": "hello" }], "isError": false } });
+    let text =
+        json!({ "result": { "content": [{ "type": "text", "text": "hello" }], "isError": false } });
     json!({ "tools": [tool("act"), bare("say"), bare("tell")],
         "answers": { "act": { "*": said("fine") }, "say": { "*": text }, "tell": { "*": text } } })
 }
@@ -51,8 +52,9 @@ fn a_server_is_added_and_the_rest_of_the_file_stays() {
     let world = world(MINE, &mixed());
     let file = world.folder().join("toolgate.yaml");
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
-    let output = add(&world, "up", &["--env", "GREETING=a: b", "--env", "API_KEY=s3cret-value"]).exits(0);
-    output.stdout_has("added up into toolgate.yaml: 3 tools").stderr_has_all([
+    let output =
+        add(&world, "up", &["--env", "GREETING=a: b", "--env", "API_KEY=s3cret-value"]).exits(0);
+    output.stdout_has("added up to toolgate.yaml: 3 tools").stderr_has_all([
         "up: `output: content` is set, because 2 of 3 tools declare no output schema",
         "`env.API_KEY` looks like a secret; its value is in `toolgate.env` as `UP_API_KEY`",
     ]);
@@ -70,13 +72,16 @@ fn a_server_is_added_and_the_rest_of_the_file_stays() {
 fn strict_leaves_tools_without_an_output_schema_out() {
     let world = world("", &mixed());
     let output = add(&world, "up", &["--strict"]).exits(0);
-    output.stdout_has("up into toolgate.yaml: 1 tool").stdout_has_all([
+    output.stdout_has("up to toolgate.yaml: 1 tool").stdout_has_all([
         "up: 2 tools: uncontracted: it has no output schema",
         "tools: say, tell",
         "fix: `toolgate upstream set up output=content`",
     ]);
     assert!(!world.read("toolgate.yaml").contains("output"));
-    world.cli("upstream set up output=content").exits(0).stdout_has("set upstreams.up.output to \"content\"");
+    world
+        .cli("upstream set up output=content")
+        .exits(0)
+        .stdout_has("set upstreams.up.output to \"content\"");
     world.cli("upstream list").exits(0).stdout_lacks("uncontracted");
     let world = self::world("", &one("act", &said("fine")));
     add(&world, "up", &[]).exits(0).stderr_lacks("output: content");
@@ -95,15 +100,27 @@ fn what_cannot_be_added_changes_nothing_and_says_why() {
     check(&["first", "--", "sh"], "already has an upstream `first`", "upstream set first");
     check(&["a__b", "--", "sh"], "`a__b` cannot be the id of an upstream", "`__` separates");
     check(&["a", "--", "no-such-program"], "`a` was not added", "hint: install the program");
-    check(&["a", "--", "sh", "-c", "echo hello"], "MCP handshake failed", "hint: check that this is an MCP server");
-    check(&["a", "--timeout", "1", "--", "sleep", "60"], "not ready within 1000 ms", "hint: give it more time");
+    check(
+        &["a", "--", "sh", "-c", "echo hello"],
+        "MCP handshake failed",
+        "hint: check that this is an MCP server",
+    );
+    check(
+        &["a", "--timeout", "1", "--", "sleep", "60"],
+        "not ready within 1000 ms",
+        "hint: give it more time",
+    );
     check(&["a", "http://127.0.0.1:1/mcp"], "cannot be reached", "hint: check the URL");
     check(&["a", "npx", "--strict"], "not an http or https URL", "toolgate upstream add a -- npx");
     check(&["a", "ftp://host/"], "URL", "");
     check(&["a", "--header", "A: b", "--", "sh"], "--header needs a URL", "");
     check(&["a", "http://h/", "--env", "A=b"], "--env needs a program", "");
     check(&["a", "http://h/", "--header", "Ab"], "`NAME: VALUE`", "");
-    check(&["a", "--env", "KEY=${NOT_SET_HERE}", "--", "sh"], "`NOT_SET_HERE` is not set", "toolgate.env");
+    check(
+        &["a", "--env", "KEY=${NOT_SET_HERE}", "--", "sh"],
+        "`NOT_SET_HERE` is not set",
+        "toolgate.env",
+    );
     check(&["a", "--no-config", "--", "sh"], "--no-config", "");
 }
 
@@ -127,7 +144,9 @@ fn two_commands_at_once_lose_nothing() {
     std::thread::scope(|scope| {
         for number in 0..4 {
             let world = &world;
-            scope.spawn(move || add(world, &format!("up{number}"), &["--env", "KEY=s3cret-s3cret"]).exits(0));
+            scope.spawn(move || {
+                add(world, &format!("up{number}"), &["--env", "KEY=s3cret-s3cret"]).exits(0)
+            });
         }
         scope.spawn(|| world.cli("upstream set first timeout_ms=7000").exits(0));
     });
@@ -142,7 +161,9 @@ fn two_commands_at_once_lose_nothing() {
 fn a_key_is_set_and_checked_first() {
     let world = world(MINE, &mixed());
     let set = |assignment: &str| world.cli(&["upstream", "set", "first", assignment][..]);
-    set("output=content").exits(0).stdout_has("set upstreams.first.output to \"content\" in toolgate.yaml");
+    set("output=content")
+        .exits(0)
+        .stdout_has("set upstreams.first.output to \"content\" in toolgate.yaml");
     set("enabled=true").exits(0);
     set("env.PORT=8080").exits(0);
     set("env.TOKEN=abc").exits(0).stderr_has("the value is in toolgate.env as `FIRST_TOKEN`");
@@ -150,7 +171,10 @@ fn a_key_is_set_and_checked_first() {
     set("args=[servers/scripted.py, servers/up.json]").exits(0);
     let entry = world.cli("config show").exits(0).json()["upstreams"]["first"].clone();
     assert_eq!(entry["env"], json!({ "PORT": "8080", "TOKEN": "${FIRST_TOKEN}" }));
-    assert_eq!((&entry["enabled"], &entry["tools"]["a.b"]["effects"]), (&json!(true), &json!("read")));
+    assert_eq!(
+        (&entry["enabled"], &entry["tools"]["a.b"]["effects"]),
+        (&json!(true), &json!("read"))
+    );
     let before = world.read("toolgate.yaml");
     assert!(before.contains("  # the first\n") && before.contains("   # off\n"), "{before}");
     for (assignment, why) in [
@@ -181,13 +205,19 @@ fn import_looks_at_every_server_and_moves_secrets() {
     let servers = json!({ "mcpServers": { "up": up, "hung": hung, "away": secret, "gone": { "command": "no-such-program" } } });
     world.write("claude.json", &servers.to_string());
     let output = world.cli("upstream import claude.json --timeout 5").exits(0);
-    output.stdout_has_all(["imported up into toolgate.yaml: 3 tools", "imported hung into", "imported gone into"]).stderr_has_all([
-        "up: `output: content` is set, because 2 of 3 tools",
-        "hung: cannot be reached yet: the server was not ready within 5000 ms",
-        "gone: cannot be reached yet",
-        "away: cannot be reached yet",
-        "`headers.Authorization` looks like a secret",
-    ]);
+    output
+        .stdout_has_all([
+            "imported up into toolgate.yaml: 3 tools",
+            "imported hung into",
+            "imported gone into",
+        ])
+        .stderr_has_all([
+            "up: `output: content` is set, because 2 of 3 tools",
+            "hung: cannot be reached yet: the server was not ready within 5000 ms",
+            "gone: cannot be reached yet",
+            "away: cannot be reached yet",
+            "`headers.Authorization` looks like a secret",
+        ]);
     let settings = world.read("toolgate.yaml");
     assert!(settings.contains("  up:\n    command: python3\n    args: [scripted.py, up.json]\n    cwd: servers\n    env:\n"), "{settings}");
     assert!(!settings.contains("s3cret"), "{settings}");
@@ -211,10 +241,13 @@ fn a_variable_of_the_process_has_precedence_and_a_broken_file_is_told() {
 
 #[test]
 fn a_secret_that_others_can_read_is_a_warning() {
-    let settings = "upstreams: { a: { url: \"http://h/\", headers: { Authorization: Bearer-abc } } }\n";
+    let settings =
+        "upstreams: { a: { url: \"http://h/\", headers: { Authorization: Bearer-abc } } }\n";
     let world = World::new(crate::BINARY, settings);
     let output = world.cli("config check").exits(0);
-    output.stderr_has_all(["`headers.Authorization` is a secret", "chmod 600"]).stderr_lacks("Bearer-abc");
+    output
+        .stderr_has_all(["`headers.Authorization` is a secret", "chmod 600"])
+        .stderr_lacks("Bearer-abc");
     let file = world.folder().join("toolgate.yaml");
     std::fs::set_permissions(file, PermissionsExt::from_mode(0o600)).unwrap();
     world.cli("config check").exits(0).stderr_lacks("is a secret");
