@@ -268,6 +268,8 @@ pub enum Presentation {
     /// As structured content, and the same as text.
     #[default]
     Json,
+    /// The result is `{ "text": … }`. The client gets the text as it is, and the result as structured content.
+    Text,
     /// The result is `{ "content": […] }` of MCP content blocks (text, images, audio,
     /// resources), and the client gets these blocks.
     Content,

@@ -169,6 +169,11 @@ fn admit_tool(
         );
         return Err(reject(RejectionReason::TooLarge, message));
     }
+    if tool.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required") {
+        let message =
+            "it can only be called as a task (`execution.taskSupport: required`)".to_owned();
+        return Err(reject(RejectionReason::TaskRequired, message));
+    }
     let tolerated = match lock::check_tool(rules.pinned, name, tool, rules.settings) {
         PinCheck::Unchanged => Vec::new(),
         PinCheck::Accepted(changes) => changes,
@@ -219,7 +224,8 @@ fn admit_tool(
             large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
             presentation: match format {
                 OutputFormat::Content => Presentation::Content,
-                _ => Presentation::Json,
+                OutputFormat::Text => Presentation::Text,
+                OutputFormat::Declared | OutputFormat::Json => Presentation::Json,
             },
             approval: overlay.approval.unwrap_or(ApprovalRequirement::Never),
             ..blank

@@ -2,6 +2,7 @@
 
 mod add;
 mod adopt;
+mod content;
 mod gates;
 mod hostile;
 mod import;

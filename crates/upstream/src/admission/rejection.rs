@@ -47,6 +47,8 @@ pub enum RejectionReason {
     SuspiciousText,
     /// Its input schema cannot be enforced.
     BadInputSchema,
+    /// It can only be called as a task.
+    TaskRequired,
     /// It has no output schema.
     Uncontracted,
     /// Its output schema cannot be enforced.
@@ -67,6 +69,7 @@ impl RejectionReason {
             RejectionReason::NoDescription => "no_description",
             RejectionReason::SuspiciousText => "suspicious_text",
             RejectionReason::BadInputSchema => "bad_input_schema",
+            RejectionReason::TaskRequired => "task_required",
             RejectionReason::Uncontracted => "uncontracted",
             RejectionReason::BadOutputSchema => "bad_output_schema",
         }
@@ -89,6 +92,7 @@ impl RejectionReason {
                 "its texts are suspicious; a person has to read them first"
             }
             RejectionReason::BadInputSchema => "its input schema cannot be enforced",
+            RejectionReason::TaskRequired => "it can only be called as a task",
             RejectionReason::Uncontracted => "it has no output schema",
             RejectionReason::BadOutputSchema => "its output schema cannot be enforced",
         }
@@ -119,6 +123,9 @@ impl RejectionReason {
         match self {
             RejectionReason::Malformed | RejectionReason::Duplicate | RejectionReason::TooLarge => {
                 "report it to the author of the server".into()
+            }
+            RejectionReason::TaskRequired => {
+                "ask the author of the server to make tasks optional: tools of upstreams are not called as tasks".into()
             }
             RejectionReason::NameTaken => {
                 format!("give the upstream `{upstream}` another id, or the other tool another name")

@@ -158,7 +158,9 @@ impl SettingsDraft<'_> {
     fn variable(&self, id: &str, key: &str, secret: &str) -> anyhow::Result<String> {
         let of_file = env_file::read(&self.file.variables_file())?;
         let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-        let base: String = format!("{id}_{key}").chars().map(fits).collect();
+        let plain = |text: &str| text.chars().map(fits).collect::<String>();
+        let (id, key) = (plain(id), plain(key));
+        let base = if key.starts_with(&format!("{id}_")) { key } else { format!("{id}_{key}") };
         let numbered = (2..MAX_SAME_NAMES).map(|number| format!("{base}_{number}"));
         let is_free = |name: &String| {
             let taken = self.variables.get(name).or_else(|| of_file.get(name)).cloned();
