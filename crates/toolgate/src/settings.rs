@@ -17,7 +17,7 @@ pub use errors::{FileErrors, SettingsError};
 pub use load::{DEFAULT_FILE, Flags, LoadedSettings, read, schema};
 pub use log::{LogFormat, LogSection};
 pub use model::{
-    AllowlistSetting, ApprovalRule, PolicySection, RuleRequirement, ServerSection, StoreDurability,
-    TokenEntry, ToolgateSettings,
+    AllowlistSetting, ApprovalRule, PolicyPreset, PolicySection, RuleRequirement, ServerSection,
+    StoreDurability, TokenEntry, ToolgateSettings,
 };
 pub use reference::markdown;

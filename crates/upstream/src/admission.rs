@@ -194,6 +194,12 @@ fn admit_tool(
     let (input, shown_input) = input(rules, tool, overlay)
         .map_err(|message| reject(RejectionReason::BadInputSchema, message))?;
     let format = output_format(rules, tool, overlay);
+    let declares_output = overlay.output_schema.is_some()
+        || tool.get("outputSchema").is_some_and(|schema| !schema.is_null());
+    if rules.settings.require_output_schema && !declares_output {
+        let message = "it has no output schema, which `policy.preset: strict` requires".to_owned();
+        return Err(reject(RejectionReason::OutputSchemaRequired, message));
+    }
     let (output, shown_output) = match output(tool, overlay, format) {
         Ok(Some(output)) => output,
         Ok(None) => {
@@ -202,7 +208,8 @@ fn admit_tool(
         }
         Err(message) => return Err(reject(RejectionReason::BadOutputSchema, message)),
     };
-    let effects = effects(rules.settings, tool, overlay);
+    let known_effects = effects(rules.settings, tool, overlay);
+    let effects = known_effects.unwrap_or(Effects::Control);
     let mut limits = overlay.limits;
     limits.timeout_ms = limits.timeout_ms.or(rules.settings.timeout_ms);
     let blank = blank(rules.id, version);
@@ -220,6 +227,7 @@ fn admit_tool(
             input_schema: shown_input,
             output_schema: shown_output,
             effects,
+            effects_unknown: known_effects.is_none(),
             limits,
             large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
             presentation: match format {
@@ -261,6 +269,7 @@ pub(crate) fn blank(id: &str, version: &str) -> Contract {
         toolset: id.to_owned(),
         toolset_default: false,
         effects: Effects::Control,
+        effects_unknown: false,
         approval: ApprovalRequirement::Never,
         tasks: TaskSupport::default(),
         presentation: Presentation::Json,
@@ -399,14 +408,15 @@ fn output_format(rules: &AdmissionRules<'_>, tool: &Value, overlay: &Overlay) ->
     overlay.output.unwrap_or(default)
 }
 
-/// The effects of a tool: what the operator says, or what the server says where it is trusted.
-fn effects(settings: &UpstreamSettings, tool: &Value, overlay: &Overlay) -> Effects {
+/// The effects of a tool: what the operator says, or what the server says where it is trusted. Nothing where neither
+/// is known.
+fn effects(settings: &UpstreamSettings, tool: &Value, overlay: &Overlay) -> Option<Effects> {
     let hint = |name: &str| tool.get("annotations").and_then(|all| all.get(name)?.as_bool());
-    overlay.effects.unwrap_or(match settings.annotations {
-        AnnotationTrust::Claim => Effects::Control,
-        AnnotationTrust::Trust if hint("readOnlyHint") == Some(true) => Effects::Read,
-        AnnotationTrust::Trust if hint("destructiveHint") == Some(false) => Effects::Append,
-        AnnotationTrust::Trust => Effects::Write,
+    overlay.effects.or(match settings.annotations {
+        AnnotationTrust::Claim => None,
+        AnnotationTrust::Trust if hint("readOnlyHint") == Some(true) => Some(Effects::Read),
+        AnnotationTrust::Trust if hint("destructiveHint") == Some(false) => Some(Effects::Append),
+        AnnotationTrust::Trust => Some(Effects::Write),
     })
 }
 

@@ -105,6 +105,9 @@ pub struct UpstreamSettings {
     pub annotations: AnnotationTrust,
     /// Whether every result must have `isError`. Most servers leave it out where it is false.
     pub require_is_error: bool,
+    /// True if a tool without an output schema is rejected, whatever `output` says. The policy decides that.
+    #[serde(skip)]
+    pub require_output_schema: bool,
     /// The way in which contracts are enforced.
     pub mode: EnforcementMode,
     /// The treatment of tools that differ from the lock.
@@ -157,6 +160,7 @@ impl Default for UpstreamSettings {
             unknown_arguments: UnknownArguments::Refuse,
             annotations: AnnotationTrust::Claim,
             require_is_error: false,
+            require_output_schema: false,
             mode: EnforcementMode::Enforce,
             changes: ChangePolicy::Review,
             resources: MethodSettings::default(),

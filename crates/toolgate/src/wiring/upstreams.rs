@@ -18,7 +18,7 @@ use upstream::{
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::settings::{AllowlistSetting, LoadedSettings, SettingsError, mlx_host};
+use crate::settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host};
 use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
@@ -85,7 +85,11 @@ pub fn host_config(
                 (upstream_targets::placeholder(loaded, own), Some(unresolved.to_string()))
             }
         };
-        let settings = own.clone();
+        let mut settings = own.clone();
+        if loaded.settings.policy.preset == PolicyPreset::Strict {
+            settings.require_is_error = true;
+            settings.require_output_schema = true;
+        }
         upstreams.push(ConfiguredUpstream {
             id: id.clone(),
             settings,

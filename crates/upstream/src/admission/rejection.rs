@@ -49,6 +49,8 @@ pub enum RejectionReason {
     BadInputSchema,
     /// It can only be called as a task.
     TaskRequired,
+    /// It has no output schema, and the policy requires one whatever the settings of the upstream say.
+    OutputSchemaRequired,
     /// It has no output schema.
     Uncontracted,
     /// Its output schema cannot be enforced.
@@ -70,6 +72,7 @@ impl RejectionReason {
             RejectionReason::SuspiciousText => "suspicious_text",
             RejectionReason::BadInputSchema => "bad_input_schema",
             RejectionReason::TaskRequired => "task_required",
+            RejectionReason::OutputSchemaRequired => "output_schema_required",
             RejectionReason::Uncontracted => "uncontracted",
             RejectionReason::BadOutputSchema => "bad_output_schema",
         }
@@ -93,7 +96,9 @@ impl RejectionReason {
             }
             RejectionReason::BadInputSchema => "its input schema cannot be enforced",
             RejectionReason::TaskRequired => "it can only be called as a task",
-            RejectionReason::Uncontracted => "it has no output schema",
+            RejectionReason::OutputSchemaRequired | RejectionReason::Uncontracted => {
+                "it has no output schema"
+            }
             RejectionReason::BadOutputSchema => "its output schema cannot be enforced",
         }
     }
@@ -144,6 +149,9 @@ impl RejectionReason {
             }
             RejectionReason::BadInputSchema => format!("set `{overlay}.input_schema`"),
             RejectionReason::BadOutputSchema => format!("set `{overlay}.output_schema`"),
+            RejectionReason::OutputSchemaRequired => {
+                format!("infer a schema with `toolgate contracts infer {upstream}.{tool}`")
+            }
             RejectionReason::Uncontracted => format!(
                 "`toolgate upstream set {upstream} output=content`, or infer a schema with \
                  `toolgate contracts infer {upstream}.{tool}`"
