@@ -18,6 +18,6 @@ pub use load::{DEFAULT_FILE, Flags, LoadedSettings, read, schema};
 pub use log::{LogFormat, LogSection};
 pub use model::{
     AllowlistSetting, ApprovalRule, PolicyPreset, PolicySection, RuleRequirement, ServerSection,
-    StoreDurability, TokenEntry, ToolgateSettings,
+    StoreDurability, TokenEntry, ToolNames, ToolgateSettings,
 };
 pub use reference::markdown;

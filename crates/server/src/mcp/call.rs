@@ -61,7 +61,7 @@ pub(crate) fn begin(
     let rounds = InputRounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
     let approval = meta.approval.map(approval_id).transpose()?;
-    let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
+    let tool = context.app.gate.catalogue().find_spelled(&name, context.scope.as_deref()).cloned();
     if let (Some(headers), Some(tool)) = (context.headers.take(), &tool) {
         for mirror in &tool.parameter_headers {
             header::check_argument(&headers, &mirror.header, mirror.value(&arguments))?;
@@ -247,7 +247,7 @@ impl CallHandler {
     fn result(&self, outcome: &Outcome) -> RpcResult {
         // A tool that was not known yet when the call came in is known now.
         let catalogue = self.context.app.gate.catalogue();
-        let known = || catalogue.find_in(&self.name, self.context.scope.as_deref());
+        let known = || catalogue.find_spelled(&self.name, self.context.scope.as_deref());
         let contract = self.tool.as_ref().or_else(known).map(|tool| &*tool.contract);
         match &outcome.result {
             Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {

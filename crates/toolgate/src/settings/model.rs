@@ -422,6 +422,8 @@ impl Default for QuarantineSection {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpSection {
+    /// The names of tools in listings. Calls take both.
+    pub names: ToolNames,
     /// The entries of a page of a listing.
     #[schemars(range(min = 1, max = 100_000))]
     pub page_size: usize,
@@ -441,6 +443,17 @@ pub struct McpSection {
     pub answer_timeout_ms: u64,
 }
 
+/// The names of tools in MCP listings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolNames {
+    /// As their contracts say.
+    #[default]
+    Declared,
+    /// With `_` in place of each dot, for clients whose models take no dots. A name that would then mean two tools stays.
+    Portable,
+}
+
 /// The idle time of a session, in milliseconds: the server's own default.
 #[allow(clippy::cast_possible_truncation, reason = "half an hour")]
 const SESSION_IDLE_MS: u64 = server::mcp::DEFAULT_SESSION_IDLE.as_millis() as u64;
@@ -448,6 +461,7 @@ const SESSION_IDLE_MS: u64 = server::mcp::DEFAULT_SESSION_IDLE.as_millis() as u6
 impl Default for McpSection {
     fn default() -> Self {
         Self {
+            names: ToolNames::Declared,
             page_size: 250,
             list_ttl_ms: 60_000,
             max_sessions: server::mcp::DEFAULT_MAX_SESSIONS,
