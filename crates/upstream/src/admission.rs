@@ -28,7 +28,8 @@ use crate::{
     lock::{self, PinCheck, PinnedListings},
     names,
     settings::{
-        self, Allowlist, AnnotationTrust, OutputFormat, Overlay, UnknownArguments, UpstreamSettings,
+        self, Allowlist, AnnotationTrust, OutputFormat, Overlay, SchemaRequirement,
+        UnknownArguments, UpstreamSettings,
     },
 };
 
@@ -196,7 +197,7 @@ fn admit_tool(
     let format = output_format(rules, tool, overlay);
     let declares_output = overlay.output_schema.is_some()
         || tool.get("outputSchema").is_some_and(|schema| !schema.is_null());
-    if rules.settings.require_output_schema && !declares_output {
+    if rules.settings.output_schemas == SchemaRequirement::Always && !declares_output {
         let message = "it has no output schema, which `policy.preset: strict` requires".to_owned();
         return Err(reject(RejectionReason::OutputSchemaRequired, message));
     }

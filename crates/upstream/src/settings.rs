@@ -105,9 +105,9 @@ pub struct UpstreamSettings {
     pub annotations: AnnotationTrust,
     /// Whether every result must have `isError`. Most servers leave it out where it is false.
     pub require_is_error: bool,
-    /// True if a tool without an output schema is rejected, whatever `output` says. The policy decides that.
+    /// Whether a tool needs an output schema. The policy decides that.
     #[serde(skip)]
-    pub require_output_schema: bool,
+    pub output_schemas: SchemaRequirement,
     /// The way in which contracts are enforced.
     pub mode: EnforcementMode,
     /// The treatment of tools that differ from the lock.
@@ -160,7 +160,7 @@ impl Default for UpstreamSettings {
             unknown_arguments: UnknownArguments::Refuse,
             annotations: AnnotationTrust::Claim,
             require_is_error: false,
-            require_output_schema: false,
+            output_schemas: SchemaRequirement::default(),
             mode: EnforcementMode::Enforce,
             changes: ChangePolicy::Review,
             resources: MethodSettings::default(),
@@ -325,6 +325,16 @@ pub enum OutputFormat {
     Content,
     /// The text as JSON, checked against the `output_schema` of the overlay.
     Json,
+}
+
+/// Whether a tool needs an output schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SchemaRequirement {
+    /// Only where `output` says nothing else.
+    #[default]
+    AsDeclared,
+    /// Always: its own, or one of an overlay.
+    Always,
 }
 
 /// The treatment of arguments that an input schema does not name.

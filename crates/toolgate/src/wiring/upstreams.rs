@@ -14,7 +14,7 @@ use serde_json::json;
 use upstream::{
     ConfiguredUpstream, Host, HostConfig,
     lock::{ContractLock, FileStamp},
-    settings::{AllowedTools, Allowlist, Overlay, Star, StartMode},
+    settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
 use super::{overlays, policy, upstream_targets};
@@ -88,7 +88,7 @@ pub fn host_config(
         let mut settings = own.clone();
         if loaded.settings.policy.preset == PolicyPreset::Strict {
             settings.require_is_error = true;
-            settings.require_output_schema = true;
+            settings.output_schemas = SchemaRequirement::Always;
         }
         upstreams.push(ConfiguredUpstream {
             id: id.clone(),

@@ -2,6 +2,7 @@
 
 mod client_config;
 pub mod client_entry;
+mod unique_keys;
 
 use std::path::Path;
 

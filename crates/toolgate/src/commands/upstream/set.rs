@@ -40,6 +40,9 @@ pub fn run(
         let variable = put(draft, id, &path, text)?;
         Ok((before, draft.value(&path), variable))
     })?;
+    // It may have been a secret.
+    let is_text = matches!(path[..], [_, _, section, _] if TEXT_SECTIONS.contains(&section));
+    let before = before.filter(|_| !is_text);
     if as_json {
         printer.json(&json!({
             "file": file.path, "upstream": id, "key": key, "before": before, "value": after, "variable": variable,

@@ -252,3 +252,33 @@ fn a_secret_that_others_can_read_is_a_warning() {
     std::fs::set_permissions(file, PermissionsExt::from_mode(0o600)).unwrap();
     world.cli("config check").exits(0).stderr_lacks("is a secret");
 }
+
+#[test]
+fn client_files_that_cannot_be_used_change_nothing_and_say_why() {
+    let world = world(MINE, &mixed());
+    let deep = format!("{{\"mcpServers\":{{\"a\":{}{}}}}}", "[".repeat(10_000), "]".repeat(10_000));
+    let many: serde_json::Map<_, _> =
+        (0..257).map(|number| (format!("s{number}"), json!({ "command": "x" }))).collect();
+    for (text, why) in [
+        ("{\"mcpServers\": {", "not valid JSON"),
+        ("not JSON", "not valid JSON"),
+        (&deep, "not valid JSON"),
+        ("{\"mcpServers\": []}", "not an object of servers"),
+        (
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}",
+            "the key `a` appears twice at line 2",
+        ),
+        (&json!({ "mcpServers": many }).to_string(), "has 257 servers; at most 256"),
+    ] {
+        world.write("claude.json", text);
+        world.cli("upstream import claude.json").exits(2).stderr_has(why);
+        assert_eq!(world.read("toolgate.yaml"), MINE);
+    }
+    // Two names that become one id are told, and one of them is imported.
+    let same = json!({ "mcpServers": { "a b": { "command": "x" }, "a-b": { "command": "y" } } });
+    world.write("claude.json", &same.to_string());
+    world
+        .cli("upstream import claude.json")
+        .exits(0)
+        .stderr_has("another server in the file has the same id");
+}
