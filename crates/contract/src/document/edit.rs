@@ -15,7 +15,7 @@ const MAX_LIST_CHARS: usize = 96;
 /// The text has a form in which the value cannot be changed without touching more than that.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` cannot be changed in this form of the file; write it by hand:\n{yaml}")]
-pub struct EditError {
+pub struct DocumentEditError {
     /// The keys down to the value, with dots.
     pub key: String,
     /// The value as YAML.
@@ -24,11 +24,11 @@ pub struct EditError {
 
 /// The text with one value set. Mappings that are missing on the way to it are added. An empty text, or one of comments
 /// alone, gets its first key. A text that cannot be parsed is returned as an error by `Document::parse`, not here.
-pub fn set(text: &str, path: &[&str], value: &Value) -> Result<String, EditError> {
+pub fn set(text: &str, path: &[&str], value: &Value) -> Result<String, DocumentEditError> {
     let refused = || {
         let mut yaml = String::new();
         block(&nested(path, value.clone()), 0, "\n", &mut yaml);
-        EditError { key: path.join("."), yaml: yaml.trim_end().to_owned() }
+        DocumentEditError { key: path.join("."), yaml: yaml.trim_end().to_owned() }
     };
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     if is_blank(text) {
