@@ -18,8 +18,8 @@ use crate::{connection::ConnectionLimits, names};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpstreamSettings {
-    /// The program, by name or path. `${NAME}` is replaced by an environment variable, here and in `args`, `env`,
-    /// `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.
+    /// The program, by name or path. `${NAME}` is replaced by an environment variable, or one of `toolgate.env` beside
+    /// this file, here and in `args`, `env`, `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
