@@ -68,8 +68,8 @@ servers["filesystem"]["args"].append(str(files))
 (work / "toolgate.yaml").write_text(json.dumps({"tools": {"enable": []}, "upstreams": servers}))
 
 
-def cli(*arguments, expect=0):
-    done = subprocess.run([str(binary), *arguments], cwd=work, capture_output=True, text=True, timeout=300)
+def cli(*arguments, expect=0, at=work):
+    done = subprocess.run([str(binary), *arguments], cwd=at, capture_output=True, text=True, timeout=300)
     if done.returncode not in (expect if isinstance(expect, tuple) else (expect,)):
         sys.exit(f"toolgate {' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
@@ -80,6 +80,39 @@ def check(what, holds, seen=""):
         sys.exit(f"FAILED: {what}: {seen}")
     print(f"ok {what}")
 
+
+# The five servers as another client has them: one command, and every tool can be used or is rejected for a reason that is true.
+imported = work / "imported"
+imported.mkdir()
+(imported / "toolgate.yaml").write_text("# mine\ntools: { enable: [] }\n")
+(imported / "claude.json").write_text(json.dumps({"mcpServers": {
+    "everything": npm("server-everything"),
+    "filesystem": {**npm("server-filesystem"), "args": [*npm("server-filesystem")["args"], str(files)]},
+    "memory": {**npm("server-memory"), "env": {"MEMORY_FILE_PATH": str(memory / "imported.jsonl")}},
+    "time": {"command": str(cache / "venv/bin/mcp-server-time"), "args": ["--local-timezone", "UTC"]},
+    "git": {"command": str(cache / "venv/bin/mcp-server-git"), "args": ["--repository", str(repository)],
+            "env": {"GIT_API_KEY": "s3cret-s3cret"}},
+}}))
+report = json.loads(cli("upstream", "import", "claude.json", "--json", "--timeout", "120", at=imported))
+found = {one["id"]: one for one in report["upstreams"]}
+usable = sum(one["tools"] for one in found.values())
+rejected = [(id, one["tool"], one["reason"]) for id, one in found.items() for one in one["rejected"]]
+check(f"import: {usable} tools of five servers can be used", usable >= 49, report)
+# The server itself lists it as one that is only called as a task.
+check("import: the others have to be tasks", {reason for _, _, reason in rejected} <= {"task_required"}, rejected)
+settings = (imported / "toolgate.yaml").read_text()
+check("import: comments stay, secrets do not", settings.startswith("# mine\n") and "s3cret" not in settings, settings)
+listed = {one["id"]: one for one in json.loads(cli("upstream", "--json", "list", at=imported))["upstreams"]}
+# One of them lists more tools once it knows its client.
+check("import: the same tools are served", all(len(listed[id]["tools"]) >= one["tools"] for id, one in found.items()), listed)
+check("import: and no others are rejected", {one["reason"] for server in listed.values() for one in server["rejected"]} <= {"task_required"}, listed)
+for id, tool, arguments, words in [
+    ("git", "git_status", {"repo_path": str(repository)}, "On branch"),
+    ("everything", "echo", {"message": "hello"}, "hello"),
+    ("time", "get_current_time", {"timezone": "UTC"}, "UTC"),
+]:
+    answer = cli("call", f"{id}__{tool}", *(f"{key}={value}" for key, value in arguments.items()), at=imported)
+    check(f"import: {id}__{tool} answers", words in answer, answer)
 
 reports = {one["id"]: one for one in json.loads(cli("upstream", "--json", "list"))["upstreams"]}
 for id, (protocol, least) in {

@@ -4,6 +4,8 @@
 //! with the same validator that judges calls. That finds every mistake in one run,
 //! and the pointer of each leads back to its place in the text.
 
+pub mod edit;
+
 use std::{
     any::TypeId,
     collections::{BTreeMap, HashMap},

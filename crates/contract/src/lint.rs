@@ -159,6 +159,14 @@ impl Linter<'_> {
                 "`presentation: content` needs an output schema with a required array `content`",
             );
         }
+        let has_text = schema["properties"]["text"]["type"] == "string"
+            && schema["required"].as_array().is_some_and(|keys| keys.contains(&"text".into()));
+        if self.contract.presentation == Presentation::Text && !has_text {
+            self.error(
+                "/presentation",
+                "`presentation: text` needs an output schema with a required string `text`",
+            );
+        }
         self.large_output(compiled.as_ref());
     }
 

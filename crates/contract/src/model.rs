@@ -43,6 +43,9 @@ pub struct Contract {
     pub toolset_default: bool,
     /// The effects of a call, from `none` to `control`.
     pub effects: Effects,
+    /// True if nobody who is trusted says what the effects are; then `effects` is the worst. Never in a file.
+    #[serde(skip)]
+    pub effects_unknown: bool,
     /// `required` if a person must approve each call.
     #[serde(default)]
     pub approval: ApprovalRequirement,
@@ -94,6 +97,11 @@ pub struct Contract {
 }
 
 impl Contract {
+    /// The effects for people: a guess is not shown as a fact.
+    pub fn effects_text(&self) -> &'static str {
+        if self.effects_unknown { "unknown (counts as changing)" } else { self.effects.word() }
+    }
+
     /// The contract as a JSON value with its fields in the order of the model.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
@@ -268,6 +276,8 @@ pub enum Presentation {
     /// As structured content, and the same as text.
     #[default]
     Json,
+    /// The result is `{ "text": … }`. The client gets the text as it is, and the result as structured content.
+    Text,
     /// The result is `{ "content": […] }` of MCP content blocks (text, images, audio,
     /// resources), and the client gets these blocks.
     Content,

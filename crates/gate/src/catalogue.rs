@@ -2,6 +2,7 @@
 //! which a door calls for other methods of its protocol.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     fmt,
     sync::{Arc, OnceLock},
@@ -137,6 +138,8 @@ pub struct Catalogue {
     /// The same once more for finding: a hash beats a tree of long names.
     index: HashMap<String, Arc<Tool>>,
     toolsets: BTreeMap<String, Toolset>,
+    /// Names with dots by their portable spelling; nothing where it could mean more than one tool.
+    portable: HashMap<String, Option<String>>,
     /// Tools that are in no listing.
     unlisted: BTreeMap<String, Arc<Tool>>,
     withheld: HashMap<String, WithheldTool>,
@@ -174,6 +177,14 @@ impl Catalogue {
         for toolset in catalogue.toolsets.values_mut() {
             toolset.tools.sort();
         }
+        for name in catalogue.tools.keys().filter(|name| name.contains('.')) {
+            let spelling = portable_spelling(name);
+            if !catalogue.tools.contains_key(&spelling) {
+                let only = |known: &mut Option<String>| *known = None;
+                let meant = catalogue.portable.entry(spelling).and_modify(only);
+                meant.or_insert_with(|| Some(name.clone()));
+            }
+        }
         catalogue
     }
 
@@ -203,6 +214,20 @@ impl Catalogue {
     /// The tool of that name, if it belongs to the toolset that is meant.
     pub fn find_in(&self, name: &str, toolset: Option<&str>) -> Option<&Arc<Tool>> {
         self.find(name).filter(|tool| belongs(tool, toolset))
+    }
+
+    /// The same, also by its portable spelling.
+    pub fn find_spelled(&self, name: &str, toolset: Option<&str>) -> Option<&Arc<Tool>> {
+        let portable = || self.find_in(self.portable.get(name)?.as_ref()?, toolset);
+        self.find_in(name, toolset).or_else(portable)
+    }
+
+    /// The name of a tool for clients whose models take no dots: with `_` for each, if that means no other tool.
+    pub fn portable_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        let spelling = portable_spelling(name);
+        let is_ours =
+            self.portable.get(&spelling).is_some_and(|meant| meant.as_deref() == Some(name));
+        if is_ours { Cow::Owned(spelling) } else { Cow::Borrowed(name) }
     }
 
     /// The reason why there is no such tool. A caller of one toolset learns nothing about the others.
@@ -261,6 +286,10 @@ impl Catalogue {
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
+}
+
+fn portable_spelling(name: &str) -> String {
+    name.replace('.', "_")
 }
 
 fn belongs(tool: &Tool, toolset: Option<&str>) -> bool {

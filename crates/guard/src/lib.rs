@@ -8,6 +8,7 @@
 //!   files, [`files::FileTree`] for callers' paths below a folder of the operator's.
 //! - [`net`] fetches over HTTP what its rules allow: [`net::HttpClient`] follows a request to its end,
 //!   [`net::NetRules`] say where it may lead.
+//! - [`variables`] are the environment variables that settings name.
 //!
 //! It may touch this: it connects to hosts that the rules of a client allow, starts children, signals
 //! those that it started, reads `/proc` to find them, and changes files below a folder that its
@@ -35,3 +36,4 @@ compile_error!("guard supports Linux only: supervision needs child subreapers an
 pub mod files;
 pub mod net;
 pub mod process;
+pub mod variables;

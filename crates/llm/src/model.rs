@@ -152,7 +152,7 @@ fn key(name: &str) -> Result<HeaderValue, Error> {
         let message = format!("the environment variable `{name}` (llm.api_key_env) {problem}");
         Error::NotConfigured(message)
     };
-    let key = std::env::var(name).unwrap_or_default();
+    let key = guard::variables::get(name).unwrap_or_default();
     let key = key.trim();
     if key.is_empty() {
         return Err(wrong("is not set"));

@@ -7,7 +7,7 @@ use server::{ServerToken, mcp};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
 
-use crate::settings::LoadedSettings;
+use crate::settings::{LoadedSettings, ToolNames};
 
 /// The file of the key that seals the state which MCP clients carry.
 pub const STATE_KEY: &str = "state.key";
@@ -49,6 +49,7 @@ fn mcp(loaded: &LoadedSettings, key: [u8; 32]) -> mcp::McpSettings {
     let days = u32::try_from(loaded.settings.retention.max_age_days).unwrap_or(u32::MAX);
     mcp::McpSettings {
         page_size: settings.page_size,
+        portable_names: settings.names == ToolNames::Portable,
         list_ttl: Duration::from_millis(settings.list_ttl_ms),
         max_sessions: settings.max_sessions,
         session_idle: Duration::from_millis(settings.session_idle_ms),

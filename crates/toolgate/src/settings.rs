@@ -1,6 +1,7 @@
 //! The settings file: one YAML document, read strictly, with a few overrides.
 
 mod compatibility;
+pub mod env_file;
 pub mod environment;
 mod errors;
 mod load;
@@ -10,12 +11,13 @@ pub mod mlx_host;
 mod model;
 pub mod operator_paths;
 mod reference;
+pub mod secret_values;
 
 pub use errors::{FileErrors, SettingsError};
-pub use load::{Flags, LoadedSettings, schema};
+pub use load::{DEFAULT_FILE, Flags, LoadedSettings, read, schema};
 pub use log::{LogFormat, LogSection};
 pub use model::{
-    AllowlistSetting, ApprovalRule, PolicySection, RuleRequirement, ServerSection, StoreDurability,
-    TokenEntry, ToolgateSettings,
+    AllowlistSetting, ApprovalRule, PolicyPreset, PolicySection, RuleRequirement, ServerSection,
+    StoreDurability, TokenEntry, ToolNames, ToolgateSettings,
 };
 pub use reference::markdown;

@@ -132,7 +132,7 @@ pub fn tokens(server: &ServerSection) -> Vec<StartupError> {
 
 /// The token of a caller; empty if it is not set.
 pub fn secret(token: &TokenEntry) -> String {
-    std::env::var(&token.token_env).unwrap_or_default().trim().to_owned()
+    guard::variables::get(&token.token_env).unwrap_or_default().trim().to_owned()
 }
 
 /// True if the token of a caller is not set or too short.

@@ -119,7 +119,7 @@ impl Provider for CommandTool {
 fn variable(entry: &str) -> Option<(String, String)> {
     match entry.split_once('=') {
         Some((name, value)) => Some((name.to_owned(), value.to_owned())),
-        None => std::env::var(entry).ok().map(|value| (entry.to_owned(), value)),
+        None => guard::variables::get(entry).map(|value| (entry.to_owned(), value)),
     }
 }
 

@@ -22,13 +22,14 @@ use workbench::{
     suspicious::{self, SuspiciousText},
 };
 
-pub use rejection::{Rejection, RejectionReason};
+pub use rejection::{Rejection, RejectionGroup, RejectionReason, grouped};
 
 use crate::{
     lock::{self, PinCheck, PinnedListings},
     names,
     settings::{
-        self, Allowlist, AnnotationTrust, OutputFormat, Overlay, UnknownArguments, UpstreamSettings,
+        self, Allowlist, AnnotationTrust, OutputFormat, Overlay, SchemaRequirement,
+        UnknownArguments, UpstreamSettings,
     },
 };
 
@@ -169,6 +170,11 @@ fn admit_tool(
         );
         return Err(reject(RejectionReason::TooLarge, message));
     }
+    if tool.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required") {
+        let message =
+            "it can only be called as a task (`execution.taskSupport: required`)".to_owned();
+        return Err(reject(RejectionReason::TaskRequired, message));
+    }
     let tolerated = match lock::check_tool(rules.pinned, name, tool, rules.settings) {
         PinCheck::Unchanged => Vec::new(),
         PinCheck::Accepted(changes) => changes,
@@ -189,6 +195,12 @@ fn admit_tool(
     let (input, shown_input) = input(rules, tool, overlay)
         .map_err(|message| reject(RejectionReason::BadInputSchema, message))?;
     let format = output_format(rules, tool, overlay);
+    let declares_output = overlay.output_schema.is_some()
+        || tool.get("outputSchema").is_some_and(|schema| !schema.is_null());
+    if rules.settings.output_schemas == SchemaRequirement::Always && !declares_output {
+        let message = "it has no output schema, which `policy.preset: strict` requires".to_owned();
+        return Err(reject(RejectionReason::OutputSchemaRequired, message));
+    }
     let (output, shown_output) = match output(tool, overlay, format) {
         Ok(Some(output)) => output,
         Ok(None) => {
@@ -197,7 +209,8 @@ fn admit_tool(
         }
         Err(message) => return Err(reject(RejectionReason::BadOutputSchema, message)),
     };
-    let effects = effects(rules.settings, tool, overlay);
+    let known_effects = effects(rules.settings, tool, overlay);
+    let effects = known_effects.unwrap_or(Effects::Control);
     let mut limits = overlay.limits;
     limits.timeout_ms = limits.timeout_ms.or(rules.settings.timeout_ms);
     let blank = blank(rules.id, version);
@@ -215,11 +228,13 @@ fn admit_tool(
             input_schema: shown_input,
             output_schema: shown_output,
             effects,
+            effects_unknown: known_effects.is_none(),
             limits,
             large_output: overlay.large_output.unwrap_or(rules.settings.large_output),
             presentation: match format {
                 OutputFormat::Content => Presentation::Content,
-                _ => Presentation::Json,
+                OutputFormat::Text => Presentation::Text,
+                OutputFormat::Declared | OutputFormat::Json => Presentation::Json,
             },
             approval: overlay.approval.unwrap_or(ApprovalRequirement::Never),
             ..blank
@@ -255,6 +270,7 @@ pub(crate) fn blank(id: &str, version: &str) -> Contract {
         toolset: id.to_owned(),
         toolset_default: false,
         effects: Effects::Control,
+        effects_unknown: false,
         approval: ApprovalRequirement::Never,
         tasks: TaskSupport::default(),
         presentation: Presentation::Json,
@@ -393,14 +409,15 @@ fn output_format(rules: &AdmissionRules<'_>, tool: &Value, overlay: &Overlay) ->
     overlay.output.unwrap_or(default)
 }
 
-/// The effects of a tool: what the operator says, or what the server says where it is trusted.
-fn effects(settings: &UpstreamSettings, tool: &Value, overlay: &Overlay) -> Effects {
+/// The effects of a tool: what the operator says, or what the server says where it is trusted. Nothing where neither
+/// is known.
+fn effects(settings: &UpstreamSettings, tool: &Value, overlay: &Overlay) -> Option<Effects> {
     let hint = |name: &str| tool.get("annotations").and_then(|all| all.get(name)?.as_bool());
-    overlay.effects.unwrap_or(match settings.annotations {
-        AnnotationTrust::Claim => Effects::Control,
-        AnnotationTrust::Trust if hint("readOnlyHint") == Some(true) => Effects::Read,
-        AnnotationTrust::Trust if hint("destructiveHint") == Some(false) => Effects::Append,
-        AnnotationTrust::Trust => Effects::Write,
+    overlay.effects.or(match settings.annotations {
+        AnnotationTrust::Claim => None,
+        AnnotationTrust::Trust if hint("readOnlyHint") == Some(true) => Some(Effects::Read),
+        AnnotationTrust::Trust if hint("destructiveHint") == Some(false) => Some(Effects::Append),
+        AnnotationTrust::Trust => Some(Effects::Write),
     })
 }
 

@@ -15,6 +15,7 @@
 pub mod admission;
 mod circuit_breaker;
 pub mod connection;
+mod content_blocks;
 mod host;
 mod listings;
 pub mod lock;

@@ -193,6 +193,7 @@ pub(crate) fn admitted(
     let contract = Contract {
         limits,
         approval: own.approval.unwrap_or(ApprovalRequirement::Never),
+        effects_unknown: own.effects.is_none() && settings.annotations == AnnotationTrust::Claim,
         ..method.contract(upstream, effects)
     };
     let [input, output] = method.compiled_schemas()?;

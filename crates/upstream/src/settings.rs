@@ -18,8 +18,8 @@ use crate::{connection::ConnectionLimits, names};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpstreamSettings {
-    /// The program, by name or path. `${NAME}` is replaced by an environment variable, here and in `args`, `env`,
-    /// `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.
+    /// The program, by name or path. `${NAME}` is replaced by an environment variable, or one of `toolgate.env` beside
+    /// this file, here and in `args`, `env`, `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
@@ -105,6 +105,9 @@ pub struct UpstreamSettings {
     pub annotations: AnnotationTrust,
     /// Whether every result must have `isError`. Most servers leave it out where it is false.
     pub require_is_error: bool,
+    /// Whether a tool needs an output schema. The policy decides that.
+    #[serde(skip)]
+    pub output_schemas: SchemaRequirement,
     /// The way in which contracts are enforced.
     pub mode: EnforcementMode,
     /// The treatment of tools that differ from the lock.
@@ -157,6 +160,7 @@ impl Default for UpstreamSettings {
             unknown_arguments: UnknownArguments::Refuse,
             annotations: AnnotationTrust::Claim,
             require_is_error: false,
+            output_schemas: SchemaRequirement::default(),
             mode: EnforcementMode::Enforce,
             changes: ChangePolicy::Review,
             resources: MethodSettings::default(),
@@ -321,6 +325,16 @@ pub enum OutputFormat {
     Content,
     /// The text as JSON, checked against the `output_schema` of the overlay.
     Json,
+}
+
+/// Whether a tool needs an output schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SchemaRequirement {
+    /// Only where `output` says nothing else.
+    #[default]
+    AsDeclared,
+    /// Always: its own, or one of an overlay.
+    Always,
 }
 
 /// The treatment of arguments that an input schema does not name.

@@ -6,7 +6,9 @@ use mcp::unreadable;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::{ServerText, admission::TOOL_ERROR, server_text, settings::OutputFormat};
+use crate::{
+    ServerText, admission::TOOL_ERROR, content_blocks, server_text, settings::OutputFormat,
+};
 
 /// The longest text of a tool's own error that is passed on, in bytes.
 const MAX_ERROR_BYTES: usize = 16_384;
@@ -171,8 +173,10 @@ fn blocks<'a>(fields: &CallResultFields<'a>) -> Result<Vec<TextBlock<'a>>, Strin
 }
 
 fn content(fields: &CallResultFields<'_>) -> OutputPayload {
-    let blocks = fields.content.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-    match blocks {
+    // Blocks that are none are for the schema to judge, which names the part that is wrong.
+    let any = |json: &str| serde_json::from_str::<Value>(json).ok();
+    let blocks = fields.content.map(RawValue::get);
+    match blocks.and_then(|json| content_blocks::known(json).or_else(|| any(json))) {
         Some(blocks) => OutputPayload::Json(json!({ "content": blocks })),
         None => OutputPayload::Missing,
     }

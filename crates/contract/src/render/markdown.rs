@@ -97,7 +97,7 @@ impl ReferencePage {
                 vec![
                     contract.toolset.clone(),
                     format!("[{}](#{anchor})", code(&contract.name)),
-                    contract.effects.word().to_owned(),
+                    contract.effects_text().to_owned(),
                     contract.stability.word().to_owned(),
                     one_line(&contract.description),
                 ]
@@ -134,7 +134,7 @@ impl ReferencePage {
         let mut facts = vec![
             format!("Version: {}", contract.version),
             format!("Stability: {}", contract.stability.word()),
-            format!("Effects: {}", contract.effects.word()),
+            format!("Effects: {}", contract.effects_text()),
             format!("Approval: {approval}"),
             format!("Toolset: {}", contract.toolset),
         ];

@@ -36,10 +36,12 @@ pub fn tool(contract: &Contract, form: OutputForm) -> Value {
     put("inputSchema", contract.input_schema.clone());
     match contract.presentation {
         Presentation::Content => {}
-        Presentation::Json if form == OutputForm::Object && !is_object(contract) => {
+        Presentation::Json | Presentation::Text
+            if form == OutputForm::Object && !is_object(contract) =>
+        {
             put("outputSchema", wrapped(contract));
         }
-        Presentation::Json => {
+        Presentation::Json | Presentation::Text => {
             put("outputSchema", output::served(contract, "#").into_owned());
         }
     }

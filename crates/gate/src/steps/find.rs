@@ -6,7 +6,7 @@ use contract::codes;
 use serde_json::{Value, json};
 
 use super::{CallRefusal, CallState};
-use crate::{Call, Catalogue, Failure, Tool, catalogue::Toolset};
+use crate::{Call, Catalogue, Door, Failure, Tool, catalogue::Toolset};
 
 /// A tool that is served.
 pub(crate) struct FoundTool(Arc<Tool>);
@@ -49,6 +49,8 @@ pub(crate) fn find_tool(catalogue: &Catalogue, call: &mut Call) -> Result<Arc<To
     let scope = call.toolset.as_deref();
     let mut found = if call.unlisted {
         catalogue.find_unlisted(&call.tool, scope)
+    } else if matches!(call.door, Door::McpHttp | Door::McpStdio) {
+        catalogue.find_spelled(&call.tool, scope)
     } else {
         catalogue.find_in(&call.tool, scope)
     };
@@ -65,7 +67,10 @@ pub(crate) fn find_tool(catalogue: &Catalogue, call: &mut Call) -> Result<Arc<To
         let message = "another tool has taken this name since it was chosen";
         return Err(Failure::new(codes::CONFLICT, message));
     }
-    Ok(tool.clone())
+    let tool = tool.clone();
+    // From here on it has the name of its contract, however it was spelled.
+    call.tool.clone_from(&tool.contract.name);
+    Ok(tool)
 }
 
 /// The tool of a toolset that the argument `command` picks, or its default tool.

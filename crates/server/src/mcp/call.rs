@@ -61,7 +61,7 @@ pub(crate) fn begin(
     let rounds = InputRounds::read(&context, params, "tools/call", &name)?;
     let progress_token = meta.progress_token()?;
     let approval = meta.approval.map(approval_id).transpose()?;
-    let tool = context.app.gate.catalogue().find_in(&name, context.scope.as_deref()).cloned();
+    let tool = context.app.gate.catalogue().find_spelled(&name, context.scope.as_deref()).cloned();
     if let (Some(headers), Some(tool)) = (context.headers.take(), &tool) {
         for mirror in &tool.parameter_headers {
             header::check_argument(&headers, &mirror.header, mirror.value(&arguments))?;
@@ -247,7 +247,7 @@ impl CallHandler {
     fn result(&self, outcome: &Outcome) -> RpcResult {
         // A tool that was not known yet when the call came in is known now.
         let catalogue = self.context.app.gate.catalogue();
-        let known = || catalogue.find_in(&self.name, self.context.scope.as_deref());
+        let known = || catalogue.find_spelled(&self.name, self.context.scope.as_deref());
         let contract = self.tool.as_ref().or_else(known).map(|tool| &*tool.contract);
         match &outcome.result {
             Err(failure) if failure.code == codes::UNKNOWN_TOOL.code => {
@@ -311,7 +311,8 @@ fn succeeded(
     output: &OutputJson,
 ) {
     let json = output.json.get();
-    if contract.is_some_and(|contract| contract.presentation == Presentation::Content)
+    let presentation = contract.map(|contract| contract.presentation).unwrap_or_default();
+    if presentation == Presentation::Content
         && let Some(blocks) = blocks(json)
     {
         text.extend_from_slice(blocks.as_bytes());
@@ -330,7 +331,10 @@ fn succeeded(
     };
     // Once as it is, and once as a text in which quotes are escaped.
     text.reserve(json.len() * 2 + json.len() / 4);
-    block(text, json);
+    match plain_text(presentation, output.json.get()) {
+        Some(plain) => block(text, &plain),
+        None => block(text, json),
+    }
     if outcome.own_summary {
         text.push(b',');
         block(text, &outcome.summary);
@@ -402,6 +406,18 @@ fn block(text: &mut Vec<u8>, words: &str) {
     text.extend_from_slice(b"{\"type\":\"text\",\"text\":");
     append_string(text, words);
     text.push(b'}');
+}
+
+/// The text that a result is, where its contract says that it is one.
+fn plain_text(presentation: Presentation, json: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct TextField {
+        text: String,
+    }
+    if presentation != Presentation::Text {
+        return None;
+    }
+    serde_json::from_str::<TextField>(json).ok().map(|field| field.text)
 }
 
 /// The content blocks that a result consists of, without their brackets.

@@ -57,7 +57,15 @@ impl RenderedListings {
             RenderedKind::Tools => {
                 let form =
                     if context.client.is_modern() { OutputForm::Any } else { OutputForm::Object };
-                ("tools", tools.map(|tool| listed(tool, form)).collect())
+                let portable = context.app.settings.mcp.portable_names;
+                let shown = |tool: &Arc<Tool>| {
+                    let mut shown = listed(tool, form);
+                    if portable {
+                        shown["name"] = json!(catalogue.portable_name(&tool.contract.name));
+                    }
+                    shown
+                };
+                ("tools", tools.map(shown).collect())
             }
             RenderedKind::Resources => {
                 let own = tools.map(|tool| resources::of_contract(&tool.contract));

@@ -9,6 +9,8 @@ use super::session::{DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_IDLE};
 pub struct McpSettings {
     /// The number of entries on a page of a listing.
     pub page_size: usize,
+    /// True if listings have names without dots.
+    pub portable_names: bool,
     /// For how long a client may keep a listing.
     pub list_ttl: Duration,
     /// The number of legacy sessions at once; a new one takes the place of the one that
@@ -39,6 +41,7 @@ impl McpSettings {
     pub fn new(state_key: [u8; 32]) -> Self {
         Self {
             page_size: 250,
+            portable_names: false,
             list_ttl: Duration::from_mins(1),
             max_sessions: DEFAULT_MAX_SESSIONS,
             session_idle: DEFAULT_SESSION_IDLE,

@@ -38,6 +38,9 @@ pub struct McpCommand {
     print_config: Option<ClientKind>,
 }
 
+/// The environment variable of `mcp.names`.
+const NAMES_VARIABLE: &str = "TOOLGATE_MCP__NAMES";
+
 /// A client with its own format of configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClientKind {
@@ -131,6 +134,9 @@ impl McpCommand {
         }
         let name = self.toolset.as_deref().unwrap_or("toolgate");
         let mut server = json!({ "command": whole(program)?, "args": arguments });
+        if kind.wants_portable_names() {
+            server["env"] = json!({ NAMES_VARIABLE: "portable" });
+        }
         Ok(match kind {
             ClientKind::Claude | ClientKind::Cursor => json!({ "mcpServers": { name: server } }),
             ClientKind::Vscode => {
@@ -146,6 +152,14 @@ impl McpCommand {
 }
 
 impl ClientKind {
+    /// True if the models behind this client take no dots in the names of tools.
+    fn wants_portable_names(self) -> bool {
+        match self {
+            ClientKind::Claude | ClientKind::Vscode | ClientKind::Cursor => true,
+            ClientKind::Generic => false,
+        }
+    }
+
     /// The file that the block belongs in.
     fn place(self) -> &'static str {
         match self {

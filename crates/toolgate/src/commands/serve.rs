@@ -4,6 +4,7 @@ use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use contract::{ApprovalRequirement, Contract};
 use gate::{
     Catalogue, Jobs,
     retention::{self, RetentionSettings},
@@ -17,13 +18,13 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
-use upstream::{Host, UpstreamState};
+use upstream::{Host, UpstreamState, admission};
 
 use crate::{
     Exit, commands, logging,
-    printer::Printer,
+    printer::{Printer, counted},
     server_settings,
-    settings::{self, Flags, LoadedSettings, environment},
+    settings::{self, Flags, LoadedSettings, PolicyPreset, environment},
     start_checks,
     wiring::{
         self,
@@ -100,7 +101,7 @@ async fn serve(
     stop_on_signal(stop.clone())?;
     let told = async {
         gate.started().await;
-        announce(&gate, address, host, printer);
+        announce(&gate, address, host, loaded, printer);
         printer.say(format!("data in {}; stop with Ctrl-C", opened.data.path().display()));
         std::future::pending::<()>().await;
     };
@@ -114,7 +115,13 @@ async fn serve(
 }
 
 /// Says that the server is there, and which upstreams are not yet.
-fn announce(gate: &gate::Gate, address: SocketAddr, host: &Host, printer: &Printer) {
+fn announce(
+    gate: &gate::Gate,
+    address: SocketAddr,
+    host: &Host,
+    loaded: &LoadedSettings,
+    printer: &Printer,
+) {
     let tools = gate.catalogue().len();
     gate.journal().event(
         gate.clock().now(),
@@ -123,6 +130,14 @@ fn announce(gate: &gate::Gate, address: SocketAddr, host: &Host, printer: &Print
     );
     let version = env!("CARGO_PKG_VERSION");
     printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
+    if let Some(line) = unasked(gate, loaded.settings.policy.preset) {
+        printer.say(line);
+    }
+    for status in host.statuses() {
+        for group in admission::grouped(&status.id, &status.rejected) {
+            printer.say(format!("{}; fix: {}", group.message, group.fix));
+        }
+    }
     let waiting = host.upstreams().iter().filter(|one| one.state() == UpstreamState::Starting);
     let waiting: Vec<_> = waiting.map(|one| format!("`{}`", one.id)).collect();
     if !waiting.is_empty() {
@@ -131,6 +146,23 @@ fn announce(gate: &gate::Gate, address: SocketAddr, host: &Host, printer: &Print
             "still connecting to {waiting}; their tools are served once they are there"
         ));
     }
+}
+
+/// Says how many tools may change something without asking a person.
+fn unasked(gate: &gate::Gate, preset: PolicyPreset) -> Option<String> {
+    if preset == PolicyPreset::Open {
+        return Some("`policy.preset` is `open`: no call needs approval".to_owned());
+    }
+    let catalogue = gate.catalogue();
+    let is_unasked = |contract: &Contract| {
+        contract.effects.changes_the_world() && contract.approval == ApprovalRequirement::Never
+    };
+    let count = catalogue.tools().filter(|tool| is_unasked(&tool.contract)).count();
+    (count > 0).then(|| {
+        let tools = counted(count, "tool");
+        let hint = "`policy.preset: strict` lets a person approve each call";
+        format!("{tools} with effects, or unknown ones, may be called without approval; {hint}")
+    })
 }
 
 /// The tokens that the settings name, from the environment.

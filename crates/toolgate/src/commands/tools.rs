@@ -77,7 +77,7 @@ impl ToolsCommand {
                     contract.name.clone(),
                     contract.toolset.clone(),
                     contract.stability.word().to_owned(),
-                    contract.effects.word().to_owned(),
+                    contract.effects_text().to_owned(),
                     first_sentence(&contract.description).to_owned(),
                 ]
             })

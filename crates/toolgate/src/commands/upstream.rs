@@ -1,6 +1,15 @@
-//! `toolgate upstream`: lists upstreams with their status, and imports them from other clients.
+//! `toolgate upstream`: lists upstreams with their status, adds them, and changes their settings.
+//!
+//! - `add`, `import`: new upstreams, which are looked at first (`look`). `new_upstream` is one of them.
+//! - `set`: one key of an upstream. `settings_file` writes the settings for all three.
 
+mod add;
 mod import;
+mod look;
+mod new_upstream;
+mod rejections;
+mod set;
+mod settings_file;
 
 use std::path::PathBuf;
 
@@ -9,6 +18,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use upstream::{UpstreamState, UpstreamStatus};
 
+use self::new_upstream::LookArguments;
 use crate::{
     Exit, commands,
     printer::Printer,
@@ -19,7 +29,7 @@ use crate::{
     },
 };
 
-/// List upstream servers with their status, or import them from another client
+/// List upstream servers, add them to the settings, and change them there
 #[derive(Args)]
 pub struct UpstreamCommand {
     /// Print JSON
@@ -36,11 +46,27 @@ enum Command {
         /// Only this one
         id: Option<String>,
     },
+    /// Add a server to the settings: `add NAME URL`, or `add NAME -- COMMAND ARGUMENTS`
+    ///
+    /// The server is started as `serve` would start it. Nothing is written if it cannot be reached.
+    Add(add::AddArguments),
+    /// Set a key of an upstream in the settings file; everything else in it stays
+    Set {
+        /// Its id
+        name: String,
+        /// A key and its value, such as output=content or tools.NAME.effects=read
+        #[arg(value_name = "KEY=VALUE")]
+        assignment: String,
+    },
     /// Import the servers of another client's configuration into the settings
+    ///
+    /// Each server is started as `serve` would start it. One that cannot be reached is imported, too.
     Import {
         /// A JSON file with `mcpServers` (Claude, Cursor), `servers` or `mcp.servers` (VS Code), or with
         /// `mcpServers` in its projects (Claude Code)
         file: PathBuf,
+        #[command(flatten)]
+        look: LookArguments,
     },
 }
 
@@ -48,7 +74,11 @@ impl UpstreamCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::List { id } => self.list(id.as_deref(), flags, printer),
-            Command::Import { file } => import::run(file, flags, self.json, printer),
+            Command::Add(arguments) => add::run(arguments, flags, self.json, printer),
+            Command::Set { name, assignment } => {
+                set::run(name, assignment, flags, self.json, printer)
+            }
+            Command::Import { file, look } => import::run(file, look, flags, self.json, printer),
         }
     }
 
@@ -90,7 +120,8 @@ pub fn is_known(loaded: &LoadedSettings, id: Option<&str>) -> anyhow::Result<()>
 fn show(statuses: &[UpstreamStatus], printer: &Printer) {
     if statuses.is_empty() {
         printer.say(
-            "the settings have no upstreams; import some with `toolgate upstream import FILE`",
+            "the settings have no upstreams; add one with `toolgate upstream add`, or import those of another client with \
+             `toolgate upstream import FILE`",
         );
         return;
     }
@@ -119,11 +150,7 @@ fn show(statuses: &[UpstreamStatus], printer: &Printer) {
             };
             printer.data(format!("\n{subject}: {}", remark.message));
         }
-        for rejected in &one.rejected {
-            let reason = rejected.reason.word();
-            printer.data(format!("\n{}.{}: {reason}: {}", one.id, rejected.tool, rejected.message));
-            printer.data(format!("  fix: {}", rejected.fix));
-        }
+        rejections::show(&one.id, &one.rejected, printer);
     }
 }
 

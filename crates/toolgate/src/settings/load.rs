@@ -7,17 +7,17 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use contract::{Diagnostic, Document, Severity, Violation};
+use contract::{Diagnostic, Document, Severity, Violation, document::edit};
 use guard::files::PathLocation;
 use serde_json::Value;
 
 use super::{
-    FileErrors, SettingsError, ToolgateSettings, compatibility, mcp_servers, mlx_host,
+    FileErrors, SettingsError, ToolgateSettings, compatibility, env_file, mcp_servers, mlx_host,
     operator_paths::OperatorPaths,
 };
 
 /// The file that is read if no other is named.
-const DEFAULT_FILE: &str = "toolgate.yaml";
+pub const DEFAULT_FILE: &str = "toolgate.yaml";
 /// The file that every used data folder has.
 const DATABASE: &str = "toolgate.db";
 /// The prefix of environment variables that set one setting each:
@@ -152,23 +152,18 @@ impl Flags {
     /// Reads the settings. Mistakes in the file are one `FileErrors`.
     pub fn load(&self) -> anyhow::Result<LoadedSettings> {
         let file = self.file();
-        let (name, text) = match &file {
-            Some(file) => {
-                let bytes = std::fs::read(file).with_context(|| {
-                    format!("cannot read the settings file `{}`", file.display())
-                })?;
-                let name = file.display().to_string();
-                match String::from_utf8(bytes) {
-                    Ok(text) => (name, text),
-                    Err(error) => return Err(FileErrors(vec![not_utf8(&name, &error)]).into()),
-                }
-            }
-            None => ("defaults".to_owned(), "{}".to_owned()),
+        let text = match &file {
+            Some(file) => read(file)?,
+            None => String::new(),
         };
+        self.load_text(file, text)
+    }
+
+    /// Reads the settings from a text that is, or will be, in this file.
+    pub fn load_text(&self, file: Option<PathBuf>, text: String) -> anyhow::Result<LoadedSettings> {
+        let name = file.as_ref().map_or("defaults".to_owned(), |file| file.display().to_string());
         // A file of comments alone means the defaults.
-        let only_comments =
-            text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
-        let text = if only_comments { "{}".to_owned() } else { text };
+        let text = if edit::is_blank(&text) { "{}".to_owned() } else { text };
         let mut document =
             Document::parse(&name, &text).map_err(|diagnostic| FileErrors(vec![*diagnostic]))?;
         let mut remarks = compatibility::apply(&mut document).map_err(FileErrors)?;
@@ -184,11 +179,6 @@ impl Flags {
             let error = document.error("/tools/mlx/host", format!("{error:#}"));
             return Err(FileErrors(vec![error]).into());
         }
-        let server = &settings.server;
-        let names = server.tokens.iter().map(|token| &token.token_env);
-        let names = names.chain(&settings.llm.api_key_env);
-        let names = names.chain(&settings.tools.search.api_key_env);
-        gate::secrets::hide(names.filter_map(|name| std::env::var(name).ok()));
         let base = file
             .as_deref()
             .and_then(Path::parent)
@@ -197,6 +187,14 @@ impl Flags {
         let base = base
             .canonicalize()
             .with_context(|| format!("cannot open the folder `{}`", base.display()))?;
+        if file.is_some() {
+            guard::variables::set_of_file(env_file::read(&base.join(env_file::NAME))?);
+        }
+        let server = &settings.server;
+        let names = server.tokens.iter().map(|token| &token.token_env);
+        let names = names.chain(&settings.llm.api_key_env);
+        let names = names.chain(&settings.tools.search.api_key_env);
+        gate::secrets::hide(names.filter_map(|name| guard::variables::get(name)));
         Ok(LoadedSettings {
             settings,
             remarks,
@@ -257,6 +255,14 @@ fn responsible(names: &[String], pointers: &[&str]) -> String {
     };
     let found: Vec<&str> = names.iter().filter(set).map(String::as_str).collect();
     if found.is_empty() { names.join(", ") } else { found.join(", ") }
+}
+
+/// Reads a settings file.
+pub fn read(file: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(file)
+        .with_context(|| format!("cannot read the settings file `{}`", file.display()))?;
+    let name = file.display().to_string();
+    String::from_utf8(bytes).map_err(|error| FileErrors(vec![not_utf8(&name, &error)]).into())
 }
 
 /// A file that is not UTF-8, shown at the first wrong byte.

@@ -324,6 +324,8 @@ pub struct ToolsSection {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PolicySection {
+    /// What holds where no rule matches.
+    pub preset: PolicyPreset,
     /// Rules. The first that matches a tool decides; without a match its contract does.
     pub approval: Vec<ApprovalRule>,
     /// The time that a request waits for a decision, in milliseconds.
@@ -347,6 +349,7 @@ pub struct PolicySection {
 impl Default for PolicySection {
     fn default() -> Self {
         Self {
+            preset: PolicyPreset::Standard,
             approval: Vec::new(),
             approval_wait_ms: 86_400_000,
             approval_valid_ms: 900_000,
@@ -356,6 +359,20 @@ impl Default for PolicySection {
             http_clients_ask: false,
         }
     }
+}
+
+/// What holds for the tools that no rule matches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyPreset {
+    /// Every tool needs approval whose effects are not known to be `none` or `read`. Tools of upstreams need an output
+    /// schema, and their results `isError`, whatever the settings of the upstream say.
+    Strict,
+    /// The contract of a tool decides.
+    #[default]
+    Standard,
+    /// No tool needs approval, whatever its contract says. For tests.
+    Open,
 }
 
 /// A rule: the tools that it is about, all conditions together, and what it requires.
@@ -405,6 +422,8 @@ impl Default for QuarantineSection {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpSection {
+    /// The names of tools in listings. Calls take both.
+    pub names: ToolNames,
     /// The entries of a page of a listing.
     #[schemars(range(min = 1, max = 100_000))]
     pub page_size: usize,
@@ -424,6 +443,17 @@ pub struct McpSection {
     pub answer_timeout_ms: u64,
 }
 
+/// The names of tools in MCP listings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolNames {
+    /// As their contracts say.
+    #[default]
+    Declared,
+    /// With `_` in place of each dot, for clients whose models take no dots. A name that would then mean two tools stays.
+    Portable,
+}
+
 /// The idle time of a session, in milliseconds: the server's own default.
 #[allow(clippy::cast_possible_truncation, reason = "half an hour")]
 const SESSION_IDLE_MS: u64 = server::mcp::DEFAULT_SESSION_IDLE.as_millis() as u64;
@@ -431,6 +461,7 @@ const SESSION_IDLE_MS: u64 = server::mcp::DEFAULT_SESSION_IDLE.as_millis() as u6
 impl Default for McpSection {
     fn default() -> Self {
         Self {
+            names: ToolNames::Declared,
             page_size: 250,
             list_ttl_ms: 60_000,
             max_sessions: server::mcp::DEFAULT_MAX_SESSIONS,

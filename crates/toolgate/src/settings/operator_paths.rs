@@ -10,7 +10,7 @@ use contract::Document;
 use guard::{files::PathLocation, process};
 use upstream::variables;
 
-use super::{AllowlistSetting, LoadedSettings};
+use super::{AllowlistSetting, LoadedSettings, env_file};
 use crate::wiring;
 
 /// What a path is to the programs that we start.
@@ -122,6 +122,7 @@ impl OperatorPaths {
         self.add(PathRole::Started, "the folder for temporary files", &std::env::temp_dir());
         if let Some(file) = &loaded.file {
             self.add(PathRole::Secret, "the settings file", file);
+            self.add(PathRole::Secret, "the variables file", &loaded.path(env_file::NAME));
         }
         if settings.journal.path.is_some() {
             let journal = loaded.journal();
@@ -173,7 +174,7 @@ impl OperatorPaths {
     fn programs(&mut self, loaded: &LoadedSettings) {
         let settings = &loaded.settings;
         for (id, own) in settings.upstreams.iter().filter(|(_, own)| own.command.is_some()) {
-            let expand = |text: &str| variables::expand(text, |name| std::env::var(name).ok()).ok();
+            let expand = |text: &str| variables::expand(text, guard::variables::get).ok();
             let cwd = own.cwd.as_deref().and_then(expand);
             let cwd = loaded.path(cwd.as_deref().unwrap_or("."));
             let words = own.command.iter().chain(&own.args);

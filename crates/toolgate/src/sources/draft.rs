@@ -31,6 +31,7 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
         toolset: toolset.to_owned(),
         toolset_default: false,
         effects: promise.effects.unwrap_or(Effects::Control),
+        effects_unknown: promise.effects.is_none(),
         approval: promise.approval.unwrap_or(ApprovalRequirement::Never),
         tasks: TaskSupport::default(),
         presentation: Presentation::Json,

@@ -8,7 +8,8 @@ use upstream::{ToolPolicy, lock::ContractLock, methods::UpstreamMethod, names, s
 
 use super::{BoundTool, exists};
 use crate::settings::{
-    ApprovalRule, LoadedSettings, PolicySection, RuleRequirement, SettingsError, ToolgateSettings,
+    ApprovalRule, LoadedSettings, PolicyPreset, PolicySection, RuleRequirement, SettingsError,
+    ToolgateSettings,
 };
 
 /// Applies the rules: the first that matches a tool decides whether its calls need approval. The contract is changed,
@@ -30,6 +31,15 @@ fn adjust(contract: &mut Contract, names: &[String], policy: &PolicySection) {
             RuleRequirement::Always => ApprovalRequirement::Required,
             RuleRequirement::Never => ApprovalRequirement::Never,
         };
+        return;
+    }
+    match policy.preset {
+        // Effects that are not known count as changing.
+        PolicyPreset::Strict if contract.effects.changes_the_world() => {
+            contract.approval = ApprovalRequirement::Required;
+        }
+        PolicyPreset::Open => contract.approval = ApprovalRequirement::Never,
+        PolicyPreset::Strict | PolicyPreset::Standard => {}
     }
 }
 

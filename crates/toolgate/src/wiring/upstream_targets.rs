@@ -31,7 +31,7 @@ const PASSED_VARIABLES: &[&str] = &[
 /// The value of an environment variable that the settings name. It is hidden from now on wherever the words of a server
 /// are kept, unless every program gets the variable: its value is nobody's secret.
 pub fn secret_variable(name: &str) -> Option<String> {
-    let value = std::env::var(name).ok()?;
+    let value = guard::variables::get(name)?;
     if !PASSED_VARIABLES.contains(&name) {
         gate::secrets::hide([&value]);
     }
@@ -51,7 +51,7 @@ pub fn short_secrets(settings: &UpstreamSettings) -> impl Iterator<Item = (&str,
     settings.headers.iter().filter_map(|(header, text)| {
         let short = std::cell::RefCell::new(None);
         let look_up = |name: &str| {
-            let value = std::env::var(name).ok()?;
+            let value = guard::variables::get(name)?;
             if value.trim().len() < gate::secrets::MIN_SECRET_BYTES {
                 short.replace(Some(name.to_owned()));
             }

@@ -14,11 +14,11 @@ use serde_json::json;
 use upstream::{
     ConfiguredUpstream, Host, HostConfig,
     lock::{ContractLock, FileStamp},
-    settings::{AllowedTools, Allowlist, Overlay, Star, StartMode},
+    settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::settings::{AllowlistSetting, LoadedSettings, SettingsError, mlx_host};
+use crate::settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host};
 use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
@@ -32,6 +32,8 @@ pub enum UpstreamFilter<'a> {
     All,
     /// The one of this id.
     One(&'a str),
+    /// Those of these ids.
+    These(&'a [String]),
     /// The one that has a tool of this name; none if none has.
     OwnerOf(&'a str),
 }
@@ -46,6 +48,7 @@ impl UpstreamFilter<'_> {
         match self {
             UpstreamFilter::All => true,
             UpstreamFilter::One(one) => one == id,
+            UpstreamFilter::These(ids) => ids.iter().any(|one| one == id),
             UpstreamFilter::OwnerOf(tool) => {
                 // Listings write `id.tool`. No tool is served under that name, but only the upstream knows the right one.
                 let is_below = |rest: &str| {
@@ -82,7 +85,11 @@ pub fn host_config(
                 (upstream_targets::placeholder(loaded, own), Some(unresolved.to_string()))
             }
         };
-        let settings = own.clone();
+        let mut settings = own.clone();
+        if loaded.settings.policy.preset == PolicyPreset::Strict {
+            settings.require_is_error = true;
+            settings.output_schemas = SchemaRequirement::Always;
+        }
         upstreams.push(ConfiguredUpstream {
             id: id.clone(),
             settings,

@@ -69,6 +69,7 @@ async fn our_files_are_kept_from_programs_by_every_road() {
     let settings = "journal: { path: ./log/calls.jsonl }\nask: { trace_dir: ./traces }\noverlays: ./overlays\n";
     let world = world(settings);
     world.write("traces/one.json", "{}");
+    world.write("toolgate.env", "KEY=s3cret\n");
     world.write("overlays/readme.txt", "");
     std::fs::create_dir(world.folder().join("log")).unwrap();
     let world = world.started().await;
@@ -78,6 +79,7 @@ async fn our_files_are_kept_from_programs_by_every_road() {
         "data/state.key",
         "data/toolgate.db",
         "toolgate.yaml",
+        "toolgate.env",
         "log/calls.jsonl",
         "traces/one.json",
     ] {

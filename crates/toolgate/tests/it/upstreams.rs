@@ -1,13 +1,17 @@
 //! Other people's MCP servers behind the gate: admitted, pinned, enforced both ways.
 
+mod add;
 mod adopt;
+mod content;
 mod gates;
 mod hostile;
 mod import;
 mod life;
 mod lock;
+mod names;
 mod overlays;
 mod policy;
+mod presets;
 mod probe;
 mod questions;
 mod relayed;

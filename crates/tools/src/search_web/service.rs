@@ -126,7 +126,7 @@ impl SearchService {
 
 /// The header with the key that this variable holds.
 fn key(name: &str) -> Result<HeaderValue, String> {
-    let key = std::env::var(name).unwrap_or_default();
+    let key = guard::variables::get(name).unwrap_or_default();
     let key = key.trim();
     if key.is_empty() {
         return Err(format!(

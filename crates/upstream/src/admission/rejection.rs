@@ -47,6 +47,10 @@ pub enum RejectionReason {
     SuspiciousText,
     /// Its input schema cannot be enforced.
     BadInputSchema,
+    /// It can only be called as a task.
+    TaskRequired,
+    /// It has no output schema, and the policy requires one whatever the settings of the upstream say.
+    OutputSchemaRequired,
     /// It has no output schema.
     Uncontracted,
     /// Its output schema cannot be enforced.
@@ -67,6 +71,8 @@ impl RejectionReason {
             RejectionReason::NoDescription => "no_description",
             RejectionReason::SuspiciousText => "suspicious_text",
             RejectionReason::BadInputSchema => "bad_input_schema",
+            RejectionReason::TaskRequired => "task_required",
+            RejectionReason::OutputSchemaRequired => "output_schema_required",
             RejectionReason::Uncontracted => "uncontracted",
             RejectionReason::BadOutputSchema => "bad_output_schema",
         }
@@ -89,8 +95,30 @@ impl RejectionReason {
                 "its texts are suspicious; a person has to read them first"
             }
             RejectionReason::BadInputSchema => "its input schema cannot be enforced",
-            RejectionReason::Uncontracted => "it has no output schema",
+            RejectionReason::TaskRequired => "it can only be called as a task",
+            RejectionReason::OutputSchemaRequired | RejectionReason::Uncontracted => {
+                "it has no output schema"
+            }
             RejectionReason::BadOutputSchema => "its output schema cannot be enforced",
+        }
+    }
+
+    /// The next step for several tools; that of one of them where nothing mends all at once.
+    fn fix_of_all(self, upstream: &str) -> Option<String> {
+        match self {
+            RejectionReason::Uncontracted => {
+                Some(format!("`toolgate upstream set {upstream} output=content`"))
+            }
+            RejectionReason::NotAllowed => {
+                Some(format!("add them to `allowlist.{upstream}`, or set it to \"*\""))
+            }
+            RejectionReason::NotPinned => {
+                Some(format!("accept them with `toolgate lock accept {upstream}`"))
+            }
+            RejectionReason::Changed => Some(format!(
+                "review them with `toolgate lock diff {upstream}`, then accept them with `toolgate lock accept {upstream}`"
+            )),
+            _ => None,
         }
     }
 
@@ -100,6 +128,9 @@ impl RejectionReason {
         match self {
             RejectionReason::Malformed | RejectionReason::Duplicate | RejectionReason::TooLarge => {
                 "report it to the author of the server".into()
+            }
+            RejectionReason::TaskRequired => {
+                "ask the author of the server to make tasks optional: tools of upstreams are not called as tasks".into()
             }
             RejectionReason::NameTaken => {
                 format!("give the upstream `{upstream}` another id, or the other tool another name")
@@ -118,11 +149,57 @@ impl RejectionReason {
             }
             RejectionReason::BadInputSchema => format!("set `{overlay}.input_schema`"),
             RejectionReason::BadOutputSchema => format!("set `{overlay}.output_schema`"),
+            RejectionReason::OutputSchemaRequired => {
+                format!("infer a schema with `toolgate contracts infer {upstream}.{tool}`")
+            }
             RejectionReason::Uncontracted => format!(
-                "if it only returns text, set `upstreams.{upstream}.output: text`; otherwise infer a schema with \
+                "`toolgate upstream set {upstream} output=content`, or infer a schema with \
                  `toolgate contracts infer {upstream}.{tool}`"
             ),
         }
+    }
+}
+
+/// Rejections of one server with the same reason and message.
+#[derive(Debug, Clone, Serialize)]
+pub struct RejectionGroup {
+    pub reason: RejectionReason,
+    /// The tools' own names.
+    pub tools: Vec<String>,
+    /// Which tools are rejected, and why.
+    pub message: String,
+    /// The next step, for all of them.
+    pub fix: String,
+}
+
+/// The rejections of a server, grouped; the first tool of each group decides their order.
+pub fn grouped(upstream: &str, rejected: &[Rejection]) -> Vec<RejectionGroup> {
+    let mut groups: Vec<Vec<&Rejection>> = Vec::new();
+    for one in rejected {
+        let same = |group: &&mut Vec<&Rejection>| {
+            group[0].reason == one.reason && group[0].message == one.message
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups.into_iter().map(|group| RejectionGroup::of(upstream, &group)).collect()
+}
+
+impl RejectionGroup {
+    fn of(upstream: &str, group: &[&Rejection]) -> Self {
+        let Rejection { reason, message, .. } = group[0];
+        let word = reason.word();
+        let (message, fix) = match group {
+            [one] => (format!("{upstream}.{}: {word}: {message}", one.tool), one.fix.clone()),
+            all => (
+                format!("{upstream}: {} tools: {word}: {message}", all.len()),
+                reason.fix_of_all(upstream).unwrap_or_else(|| all[0].fix.clone()),
+            ),
+        };
+        let tools = group.iter().map(|one| one.tool.clone()).collect();
+        Self { reason: *reason, tools, message, fix }
     }
 }
 

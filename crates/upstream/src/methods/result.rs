@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::UpstreamMethod;
 use crate::{
+    content_blocks::{ContentBlock, ResourceContents, Role},
     server_text,
     tool_output::{InputRequired, MissingOutput, broken},
 };
@@ -80,27 +81,6 @@ struct ResourceResult {
     contents: Vec<ResourceContents>,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResourceContents {
-    uri: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mime_type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blob: Option<String>,
-}
-
-impl ResourceContents {
-    fn check(&self) -> Result<(), String> {
-        match (&self.text, &self.blob) {
-            (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err("contents have either `text` or `blob`".to_owned()),
-        }
-    }
-}
-
 /// The contents of the resource that was asked for. A collection may return what lies below it.
 fn resource(json: &str, params: &Value) -> Result<Value, String> {
     let ResourceResult { mut contents } = fields(json)?;
@@ -160,65 +140,6 @@ struct PromptResult {
 struct PromptMessage {
     role: Role,
     content: ContentBlock,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Role {
-    User,
-    Assistant,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum ContentBlock {
-    Text {
-        text: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Annotations>,
-    },
-    Image {
-        data: String,
-        mime_type: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Annotations>,
-    },
-    Audio {
-        data: String,
-        mime_type: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Annotations>,
-    },
-    ResourceLink {
-        uri: String,
-        name: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        title: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        description: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        mime_type: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        size: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Annotations>,
-    },
-    Resource {
-        resource: ResourceContents,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Annotations>,
-    },
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Annotations {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    audience: Option<Vec<Role>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    priority: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_modified: Option<String>,
 }
 
 #[derive(Deserialize, Serialize)]

@@ -31,7 +31,7 @@ pub(super) fn form(tool: &Tool, approval: &Approval) -> InputRequest {
         "Allow one call of `{}` (toolset {}, effects: {})?\n\nArguments:\n{}",
         contract.name,
         contract.toolset,
-        contract.effects.word(),
+        contract.effects_text(),
         arguments(approval),
     );
     if let Some(preview) = &approval.preview {

@@ -28,7 +28,7 @@ pub(super) fn title(contract: &Contract) -> &str {
 pub(super) fn words(contract: &Contract) -> String {
     let mut words = vec![&*contract.name, title(contract), &contract.toolset];
     words.extend(contract.tags.iter().map(String::as_str));
-    words.extend([contract.effects.word(), contract.stability.word()]);
+    words.extend([contract.effects_text(), contract.stability.word()]);
     let about = markdown::one_line(&contract.description);
     words.push(&about);
     words.join(" ").to_lowercase()
@@ -78,7 +78,7 @@ fn head(contract: &Contract) -> Markup {
         }
         ul.badges aria-label="Properties" {
             li class=(stability) { (contract.stability.word()) }
-            li class=(effects) { "effects: " (contract.effects.word()) }
+            li class=(effects) { "effects: " (contract.effects_text()) }
             li class=(approval) { "approval: " (word) }
             li.plain { "version " (Untrusted(&contract.version)) }
             @for tag in contract.tags.iter().collect::<BTreeSet<_>>() {
@@ -169,6 +169,9 @@ fn warning(contract: &Contract) -> &'static str {
     match (contract.approval, contract.effects.changes_the_world()) {
         (ApprovalRequirement::Required, _) => {
             "A real call. It is refused until a person agrees to it."
+        }
+        (ApprovalRequirement::Never, true) if contract.effects_unknown => {
+            "A real call. It may change something outside."
         }
         (ApprovalRequirement::Never, true) => "A real call. It changes something outside.",
         (ApprovalRequirement::Never, false) => "A real call. It changes nothing outside.",

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{
     Exit,
     printer::{Printer, counted},
-    settings::{FileErrors, Flags, LoadedSettings, environment},
+    settings::{FileErrors, Flags, LoadedSettings, environment, secret_values},
     start_checks::{self, Certainty},
     wiring::{
         self,
@@ -84,6 +84,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     found.cannot_start = start_errors.iter().any(|one| one.certainty == Certainty::Here);
     found.diagnostics.extend(start_errors.iter().map(|one| one.diagnostic(loaded)));
     found.diagnostics.extend(upstreams::mistakes(loaded));
+    found.diagnostics.extend(secret_values::readable_by_others(loaded));
     found.diagnostics.extend(wiring::policy::unmatched_pinned(loaded));
     let contracts = match wiring::gathered(loaded) {
         Ok(contracts) => contracts,

@@ -1,65 +1,84 @@
 //! `toolgate upstream import`: copies the servers of another client's configuration into the settings.
 
 mod client_config;
-mod client_entry;
-mod settings_text;
+pub mod client_entry;
+mod unique_keys;
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
-use serde_json::{Map, Value, json};
+use anyhow::Context;
+use serde_json::{Value, json};
 
 use self::client_config::ClientServer;
+use super::{
+    new_upstream::{self, LookArguments, NewUpstream},
+    settings_file::SettingsFile,
+};
 use crate::{Exit, files, printer::Printer, settings::Flags};
 
-/// The settings file that is created where there is none.
-const DEFAULT_FILE: &str = "toolgate.yaml";
-
-/// An imported upstream: its id and its settings.
-type ImportedUpstream = (String, Map<String, Value>);
+/// The most servers that are imported at once.
+const MAX_SERVERS: usize = 256;
 
 /// Imports the servers of a file.
-pub fn run(file: &Path, flags: &Flags, as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
+pub fn run(
+    file: &Path,
+    arguments: &LookArguments,
+    flags: &Flags,
+    as_json: bool,
+    printer: &Printer,
+) -> anyhow::Result<Exit> {
     let shown = file.display();
-    let text = files::read(file)?;
-    let servers = client_config::servers(&text).with_context(|| format!("`{shown}`"))?;
-    if flags.no_config {
-        bail!(
-            "`--no-config` cannot be used with `upstream import`: the servers are written to the settings"
+    let settings = SettingsFile::of(flags, "upstream import")?;
+    let servers =
+        client_config::servers(&files::read(file)?).with_context(|| format!("`{shown}`"))?;
+    if servers.len() > MAX_SERVERS {
+        anyhow::bail!(
+            "`{shown}` has {} servers; at most {MAX_SERVERS} are imported",
+            servers.len()
         );
     }
-    let target = flags.file().unwrap_or_else(|| DEFAULT_FILE.into());
-    let before = match std::fs::read_to_string(&target) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => bail!("cannot read the settings `{}`: {error}", target.display()),
-    };
-    let known = settings_text::ids(&before)
-        .with_context(|| format!("cannot add to the settings `{}`", target.display()))?;
+    let loaded = settings.draft()?.load()?;
+    let known: Vec<String> = loaded.settings.upstreams.keys().cloned().collect();
     let mut remarks = Vec::new();
-    let taken = convert(servers, &known, &mut remarks);
-    if !taken.is_empty() {
-        let after = settings_text::with(&before, &taken)?;
-        settings_text::check(&before, &after, &taken)?;
-        files::replace(&target, &after)?;
+    let mut new = convert(servers, &known, &mut remarks);
+    if !new.is_empty() {
+        new_upstream::look_at(&settings, &mut new, arguments)?;
+        let taken = new_upstream::write(&settings, &mut new)?;
+        remarks.extend(taken.iter().map(|id| is_taken(id)));
     }
-    let ids: Vec<&String> = taken.iter().map(|(id, _)| id).collect();
+    for one in &new {
+        if let Some(Err(error)) = &one.look {
+            remarks.push(format!("{}: cannot be reached yet: {}", one.id, error.message));
+        }
+        remarks.extend(one.remarks.iter().map(|words| format!("{}: {words}", one.id)));
+    }
     if as_json {
-        printer.json(&json!({ "file": target, "taken": ids, "remarks": remarks }));
+        let ids: Vec<&String> = new.iter().map(|one| &one.id).collect();
+        let upstreams: Vec<Value> = new.iter().map(NewUpstream::json).collect();
+        printer.json(
+            &json!({ "file": settings.path, "taken": ids, "upstreams": upstreams, "remarks": remarks }),
+        );
     } else {
-        for id in &ids {
-            printer.data(format!("imported {id} into {}", target.display()));
+        for one in &new {
+            printer.data(one.line("imported", "into", &settings));
+        }
+        for one in &new {
+            one.show_rejected(printer);
         }
         for remark in &remarks {
             printer.say(remark);
         }
-        if !ids.is_empty() {
+        if !new.is_empty() {
             printer.say("hint: check them with `toolgate upstream list`");
         } else if remarks.is_empty() {
             printer.say(format!("`{shown}` has no servers: nothing to import"));
         }
     }
-    Ok(if ids.is_empty() { Exit::Failed } else { Exit::Ok })
+    Ok(if new.is_empty() { Exit::Failed } else { Exit::Ok })
+}
+
+fn is_taken(id: &str) -> String {
+    format!("{id}: not imported: the settings have an upstream with this id")
 }
 
 /// The servers that can be imported; a remark says why the others are not.
@@ -67,8 +86,8 @@ fn convert(
     servers: Vec<ClientServer>,
     known: &[String],
     remarks: &mut Vec<String>,
-) -> Vec<ImportedUpstream> {
-    let mut taken: Vec<ImportedUpstream> = Vec::new();
+) -> Vec<NewUpstream> {
+    let mut taken: Vec<NewUpstream> = Vec::new();
     for ClientServer { name, entry, folder } in servers {
         let id = id_of(&name);
         if let Some(problem) = upstream::names::id_problem(&id) {
@@ -83,19 +102,16 @@ fn convert(
                 continue;
             }
         };
-        match taken.iter().find(|(other, _)| *other == id) {
+        match taken.iter().find(|other| other.id == id) {
             // The same server in two projects is one.
-            Some((_, other)) if *other == own => {}
+            Some(other) if other.entry == own => {}
             Some(_) => remarks
                 .push(format!("{id}: not imported: another server in the file has the same id")),
-            None if known.contains(&id) => {
-                remarks.push(format!(
-                    "{id}: not imported: the settings have an upstream with this id"
-                ));
-            }
+            None if known.contains(&id) => remarks.push(is_taken(&id)),
             None => {
-                remarks.extend(told.into_iter().map(|words| format!("{id}: {words}")));
-                taken.push((id, own));
+                let mut new = NewUpstream::new(id, own);
+                new.remarks = told;
+                taken.push(new);
             }
         }
     }

@@ -69,6 +69,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     ("words: { type: integer, description: The number of words. }", "words: { type: integer }"),
     ("errors:", "presentation: content\nerrors:"),
+    ("errors:", "presentation: text\nerrors:"),
     ("errors:", "large_output: artifact\nlimits: { max_artifact_bytes: 10 }\nerrors:"),
     ("errors:", "limits: { timeout_ms: 0 }\nerrors:"),
     ("http_status: 422", "http_status: 99"),

@@ -3,6 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
+use super::unique_keys::UniqueKeys;
 use crate::settings::mcp_servers::WRAPPERS;
 
 /// A server of another client.
@@ -19,7 +20,7 @@ pub struct ClientServer {
 /// All servers of a file: JSON, with comments and commas at the end of lists as editors allow them.
 pub fn servers(text: &str) -> anyhow::Result<Vec<ClientServer>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let whole: Value = match serde_json::from_str(text) {
+    let UniqueKeys(whole) = match serde_json::from_str(text) {
         Ok(whole) => whole,
         Err(_) => serde_json::from_str(&plain_json(text)).context("not valid JSON")?,
     };
