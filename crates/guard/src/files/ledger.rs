@@ -5,7 +5,7 @@
 //! as it is, and of a write that fails only its own bytes are taken back. After `kill -9` at any
 //! moment every acknowledged entry is there, and at most the last line is cut short.
 
-mod file_stamp;
+mod ledger_state;
 mod limit;
 mod turn;
 
@@ -29,7 +29,7 @@ use rustix::{
 use tokio_util::sync::CancellationToken;
 
 pub use self::limit::HourlyLimit;
-use self::{file_stamp::FileStamp, turn::WriterTurn};
+use self::{ledger_state::LedgerState, turn::WriterTurn};
 use super::{
     NameError,
     file_tree::id,
@@ -115,7 +115,7 @@ pub struct Ledger {
     /// Writers of this process wait for each other, and only one at a time for other programs.
     turn: WriterTurn,
     /// The lines of the file when an entry was last appended.
-    counted: Mutex<Option<(u64, FileStamp)>>,
+    counted: Mutex<Option<(u64, LedgerState)>>,
 }
 
 impl Ledger {
@@ -244,9 +244,9 @@ impl Ledger {
     fn append_locked(&self, folder: &OwnedFd, file: &File, line: &str) -> Result<u64, LedgerError> {
         let own_line = ends_within_a_line(file)?;
         let text = format!("{}{line}\n", if own_line { "\n" } else { "" });
-        let now = FileStamp::of(file)?;
+        let now = LedgerState::of(file)?;
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = counted.take().filter(|(_, stamp)| *stamp == now);
+        let known = counted.take().filter(|(_, state)| *state == now);
         // Without its name on the disk the bytes of a new file would be lost.
         fsync(folder)?;
         let mut written = 0;
@@ -261,14 +261,14 @@ impl Ledger {
         }
         // Counted afterwards: a program that ignores the lock may have written just before us.
         let start = end.saturating_sub(written);
-        let (lines, from) = known.map_or((0, 0), |(lines, stamp)| (lines, stamp.bytes));
+        let (lines, from) = known.map_or((0, 0), |(lines, state)| (lines, state.bytes));
         let before = newlines(file, from..start).map_err(|error| {
             tracing::error!(%error, "an entry was written, and its line is not known");
             LedgerError::Unknown
         })?;
         let number = lines + before + u64::from(own_line) + 1;
-        let is_ours = |stamp: &FileStamp| start == now.bytes && stamp.bytes == end;
-        *counted = FileStamp::of(file).ok().filter(is_ours).map(|stamp| (number, stamp));
+        let is_ours = |state: &LedgerState| start == now.bytes && state.bytes == end;
+        *counted = LedgerState::of(file).ok().filter(is_ours).map(|state| (number, state));
         Ok(number)
     }
 }

@@ -16,7 +16,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{LedgerError, file_stamp::FileStamp};
+use super::{LedgerError, ledger_state::LedgerState};
 use crate::files::{Folder, file_types::require_regular};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -37,7 +37,7 @@ pub struct HourlyLimit {
     max: u32,
     now_ms: Box<dyn Fn() -> i64 + Send + Sync>,
     /// The times in the file when one was last written.
-    known: Mutex<Option<(Vec<i64>, FileStamp)>>,
+    known: Mutex<Option<(Vec<i64>, LedgerState)>>,
 }
 
 impl HourlyLimit {
@@ -78,9 +78,9 @@ impl HourlyLimit {
     /// the length to which `times` is cut if the entry is not written after all.
     pub(super) fn take(&self, times: &File) -> Result<u64, LedgerError> {
         let now = (self.now_ms)();
-        let stamp = FileStamp::of(times)?;
+        let state = LedgerState::of(times)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut kept = match known.take().filter(|(_, of)| *of == stamp) {
+        let mut kept = match known.take().filter(|(_, of)| *of == state) {
             Some((kept, _)) => in_last_hour(kept, now),
             None => last_hour(times, now)?,
         };
@@ -91,7 +91,7 @@ impl HourlyLimit {
         let record = |time: &i64| format!("{time:015}\n");
         let length = (kept.len() * RECORD_BYTES) as u64;
         // Times that no longer count are dropped. Cut last: after a crash an old one may be there once more.
-        if stamp.bytes != length {
+        if state.bytes != length {
             let text: String = kept.iter().map(record).collect();
             times.write_all_at(text.as_bytes(), 0)?;
             times.set_len(length)?;
@@ -102,7 +102,7 @@ impl HourlyLimit {
             return Err(error.into());
         }
         kept.insert(kept.partition_point(|earlier| *earlier <= time), time);
-        *known = FileStamp::of(times).ok().map(|stamp| (kept, stamp));
+        *known = LedgerState::of(times).ok().map(|state| (kept, state));
         Ok(length)
     }
 
