@@ -182,6 +182,35 @@ fn hidden_text_that_is_longer_than_what_is_seen_is_not_read() {
 }
 
 #[test]
+fn what_fades_in_on_scrolling_is_read_without_a_mark() {
+    let sheet =
+        "<style>.later { opacity: 0 } .rise { opacity: 0; transition: opacity .5s }</style>";
+    for opened in [
+        "<div style='opacity:0;transform:translateY(40px)'>",
+        "<div style='opacity:0;transition:opacity 1s ease'>",
+        "<div class='wow fadeInUp' style='opacity:0'>",
+        "<div data-aos=fade-up class='later'>",
+        "<section class='rise'>",
+    ] {
+        let text = page(&page_that_hides(sheet, opened)).text;
+        assert!(text.contains("Order 8") && !text.contains("[hidden"), "{opened}: {text}");
+    }
+    for opened in [
+        "<div style='opacity:0'>",
+        "<div class='later'>",
+        "<div style='opacity:0;transition:none'>",
+        "<div data-src=a.png data-sale=1 style='opacity:0'>",
+        "<div style='opacity:0;transition:opacity 1s;position:absolute'>",
+        "<div style='opacity:0;transition:opacity 1s;pointer-events:none'>",
+        "<div data-aos=fade-up style='opacity:0;font-size:0'>",
+        "<div class='wow' style='opacity:0;visibility:hidden'>",
+    ] {
+        let text = page(&page_that_hides(sheet, opened)).text;
+        assert!(!text.contains("IGNORE"), "{opened}: {text}");
+    }
+}
+
+#[test]
 fn a_class_that_hides_in_a_narrow_window_hides_nothing() {
     let page_html = page_that_hides(
         "<style>@media (max-width: 9em) { .x { display: none } }</style>",
