@@ -52,6 +52,23 @@ fn an_article_is_read_without_what_stands_around_it() {
 }
 
 #[test]
+fn a_plain_page_keeps_its_heading() {
+    let lines = |count: usize| -> String {
+        (0..count)
+            .map(|number| format!("<p>This is line {number} of a page that is long enough.</p>"))
+            .collect()
+    };
+    for count in [1, 2, 8, 30] {
+        let text = page(&format!(
+            "<html><head><title>Hello page</title></head><body><article><h1>Hello page</h1>{}</article></body></html>",
+            lines(count)
+        ))
+        .text;
+        assert!(text.starts_with("Hello page\n\nThis is line 0"), "{count}: {text}");
+    }
+}
+
+#[test]
 fn comments_are_read_where_there_is_nothing_else() {
     let says = |name: &str| format!("<p>{name} thinks that it was not so bad at all. {LONG}</p>");
     let comments: String = ["Ada", "Grace", "Alan", "Edsger"]
