@@ -54,6 +54,8 @@ fn sheet(html: &str, url: Option<&Url>) -> Value {
         "texts": sheet.texts,
         "rows": sheet.rows,
         "above": sheet.above,
-        "patterns": sheet.patterns,
+        "names": sheet.names,
+        "said": sheet.said,
+        "headings": sheet.headings,
     })
 }

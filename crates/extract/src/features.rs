@@ -8,12 +8,14 @@ mod element_names;
 mod elements;
 mod outline;
 mod page_features;
-pub(crate) mod patterns;
+mod patterns;
 mod phrases;
 mod roots;
 mod row_writer;
 mod tags;
 pub(crate) mod text_stats;
+pub(crate) mod tokens;
+pub(crate) mod vocabulary;
 mod word_groups;
 
 use url::Url;
@@ -24,7 +26,6 @@ use crate::{
     head::HeadMetadata,
 };
 use outline::PageOutline;
-use patterns::BlockPatterns;
 use row_writer::RowWriter;
 use text_stats::TextStats;
 
@@ -39,7 +40,6 @@ pub(crate) use page_features::words as words_of;
 pub(crate) struct FeatureRows {
     pub(crate) values: Vec<f32>,
     pub(crate) width: usize,
-    pub(crate) patterns: BlockPatterns,
     /// Of each block, what it stands in besides the content.
     pub(crate) apart: Vec<BlockSurroundings>,
     pub(crate) nature: PageNature,
@@ -93,10 +93,12 @@ pub(crate) fn of(
         elements: &elements,
         page: &page,
     };
+    let words = vocabulary::of(tree, list).unwrap_or_default();
     let mut values = Vec::new();
     let mut seen = PrecedingBlocks::default();
     for index in 0..list.len() {
         scribe.write(index, &seen, &mut values);
+        values.extend(words.iter().skip(index * vocabulary::WIDTH).take(vocabulary::WIDTH));
         if index == 0 {
             values.reserve(values.len() * list.len());
         }
@@ -104,7 +106,7 @@ pub(crate) fn of(
     }
     let width = if list.is_empty() { 0 } else { values.len() / list.len() };
     let apart = list.iter().map(|block| scribe.apart(block)).collect();
-    FeatureRows { values, width, patterns, apart, nature: page_features::nature(head, url) }
+    FeatureRows { values, width, apart, nature: page_features::nature(head, url) }
 }
 
 /// The blocks before a block.

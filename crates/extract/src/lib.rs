@@ -51,7 +51,7 @@ pub fn read(html: &str, url: Option<&Url>, format: PageFormat) -> ExtractedPage 
     let head = head::read(&tree);
     let blocks = blocks::cut(&tree);
     let rows = features::of(&tree, &blocks, &head, url);
-    let scores = scoring::score(&tree, &blocks, &rows);
+    let scores = scoring::score(&blocks, &rows);
     let kept = selection::choose(&tree, &blocks, &rows, &scores);
     let text = embedded::read(&tree, &blocks, format, url).unwrap_or_else(|| {
         if embedded::is_notice(&blocks) {

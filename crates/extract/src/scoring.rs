@@ -1,27 +1,18 @@
 //! Scores the blocks of a page: how sure it is that each belongs to the content.
-//!
-//! Judged twice: each block by itself, and then again with what was thought of its neighbours,
-//! of the elements around it and of all blocks that are made like it.
 
 use std::sync::LazyLock;
 
-use crate::{blocks::PageBlocks, dom::DomTree, features::FeatureRows, tree_model::TreeModel};
+use crate::{blocks::PageBlocks, features::FeatureRows, tree_model::TreeModel};
 
-static FIRST: LazyLock<Option<TreeModel>> =
-    LazyLock::new(|| TreeModel::read(include_bytes!("../model/first.bin")));
-static SECOND: LazyLock<Option<TreeModel>> =
-    LazyLock::new(|| TreeModel::read(include_bytes!("../model/second.bin")));
+static MODEL: LazyLock<Option<TreeModel>> =
+    LazyLock::new(|| TreeModel::read(include_bytes!("../model/blocks.bin")));
 
-/// The elements around a block that are looked at, of those that hold more than the one before.
-const AROUND: usize = 7;
-/// The lowest and the highest surety that may be asked for.
-const LIMITS: (f32, f32) = (0.15, 0.6);
-
-/// The weight of the first score beside the second.
-const FIRST_SHARE: f32 = 0.3;
-
-/// The rows that are put together at once for the second score.
-const BATCH: usize = 512;
+/// The lowest surety that may be asked for, how many of them are tried, and how far each is from the next.
+const LOWEST: f32 = 0.05;
+const TRIED: u16 = 37;
+const STEP: f32 = 0.025;
+/// The number of ways that a page may be meant, from "only the surest" to "nearly everything".
+const MEANINGS: u16 = 40;
 
 /// The score of each block, and the score from which on it belongs.
 pub(crate) struct BlockScores {
@@ -42,37 +33,14 @@ fn weights(blocks: &PageBlocks) -> Vec<f32> {
     blocks.list.iter().map(|block| tokens(&block.text).max(1) as f32).collect()
 }
 
-pub(crate) fn score(tree: &DomTree, blocks: &PageBlocks, rows: &FeatureRows) -> BlockScores {
-    let list = &blocks.list;
-    let weights = weights(blocks);
-    let (Some(first), Some(second)) = (&*FIRST, &*SECOND) else {
-        return BlockScores { sureties: vec![1.0; list.len()], enough: 0.5 };
-    };
-    if rows.width != first.width() {
-        return BlockScores { sureties: vec![1.0; list.len()], enough: 0.5 };
-    }
-    let alone = first.score((0..list.len()).map(|index| rows.row(index)));
-    let context = context(tree, blocks, rows, &weights, &alone);
-    let width = rows.width + context.first().map_or(0, Vec::len);
-    let mut sureties = Vec::with_capacity(list.len());
-    if width == second.width() {
-        let mut whole = Vec::new();
-        for (batch, around) in context.chunks(BATCH).enumerate() {
-            whole.clear();
-            for (place, around) in around.iter().enumerate() {
-                whole.extend_from_slice(rows.row(batch * BATCH + place));
-                whole.extend_from_slice(around);
-            }
-            sureties.extend(second.score(whole.chunks_exact(width)));
+pub(crate) fn score(blocks: &PageBlocks, rows: &FeatureRows) -> BlockScores {
+    let count = blocks.list.len();
+    match &*MODEL {
+        Some(model) if model.width() == rows.width => {
+            BlockScores::of(blocks, model.score((0..count).map(|index| rows.row(index))))
         }
-        for (surety, alone) in sureties.iter_mut().zip(alone) {
-            *surety = FIRST_SHARE * alone + (1.0 - FIRST_SHARE) * *surety;
-        }
-    } else {
-        sureties = alone;
+        _ => BlockScores { sureties: vec![1.0; count], enough: 0.5 },
     }
-    let enough = enough(&sureties, &weights);
-    BlockScores { sureties, enough }
 }
 
 /// The number of words, as those count who compare texts.
@@ -84,122 +52,62 @@ fn tokens(text: &str) -> usize {
 
 /// The surety from which on blocks are kept, so that what is kept is most likely to be what
 /// was meant: what is found and what is right in one number.
+///
+/// Half of what is expected takes every block by itself. The other half takes the doubt to be one about the page:
+/// cards that are half sure are content all together, or none is.
 fn enough(sureties: &[f32], weights: &[f32]) -> f32 {
-    let mut order: Vec<usize> = (0..sureties.len()).collect();
-    order.sort_by(|one, other| sureties[*other].total_cmp(&sureties[*one]));
-    let expected: f32 = sureties.iter().zip(weights).map(|(surety, weight)| surety * weight).sum();
-    let (mut kept, mut right, mut best, mut enough) = (0.0, 0.0, -1.0, 0.5);
-    for index in order {
-        kept += weights[index];
-        right += weights[index] * sureties[index];
-        let score = 2.0 * right / (kept + expected);
-        if score > best {
-            (best, enough) = (score, sureties[index]);
+    let mut order: Vec<(f32, f32)> =
+        sureties.iter().copied().zip(weights.iter().copied()).collect();
+    order.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let sums: Vec<(f32, f32)> = std::iter::once((0.0, 0.0))
+        .chain(order.iter().scan((0.0, 0.0), |(kept, right), (surety, weight)| {
+            *kept += weight;
+            *right += surety * weight;
+            Some((*kept, *right))
+        }))
+        .collect();
+    let from = |limit: f32| sums[order.partition_point(|(surety, _)| *surety >= limit)];
+    let meant: Vec<f32> =
+        (0..MEANINGS).map(|place| from((f32::from(place) + 0.5) / f32::from(MEANINGS)).0).collect();
+    let expected = sums[order.len()].1;
+    let (mut best, mut enough) = (-1.0, LOWEST);
+    for place in 0..TRIED {
+        let limit = LOWEST + f32::from(place) * STEP;
+        let (kept, right) = from(limit);
+        let alone = 2.0 * right / (kept + expected).max(1e-9);
+        // Of two sets of the surest blocks the smaller is in the larger.
+        let together = meant
+            .iter()
+            .map(|meant| 2.0 * kept.min(*meant) / (kept + meant).max(1e-9))
+            .sum::<f32>()
+            / f32::from(MEANINGS);
+        if alone + together > best {
+            (best, enough) = (alone + together, limit);
         }
     }
-    enough.clamp(LIMITS.0, LIMITS.1)
-}
-
-/// The first scores around a block.
-fn context(
-    tree: &DomTree,
-    blocks: &PageBlocks,
-    rows: &FeatureRows,
-    weights: &[f32],
-    alone: &[f32],
-) -> Vec<Vec<f32>> {
-    let count = alone.len();
-    let list = &blocks.list;
-    let mut sums = vec![0.0_f32; count + 1];
-    let mut totals = vec![0.0_f32; count + 1];
-    for index in 0..count {
-        sums[index + 1] = sums[index] + alone[index] * weights[index];
-        totals[index + 1] = totals[index] + weights[index];
-    }
-    let between =
-        |from: usize, to: usize| (sums[to] - sums[from]) / (totals[to] - totals[from]).max(1.0);
-    // Everything that is thought of an element is thought of all that it holds.
-    let mut elements = vec![(0.0_f32, 0.0_f32); tree.nodes.len()];
-    for (index, block) in list.iter().enumerate() {
-        for id in std::iter::once(block.node).chain(tree.ancestors(block.node)) {
-            let entry = &mut elements[id.index()];
-            entry.0 += alone[index] * weights[index];
-            entry.1 += weights[index];
-        }
-    }
-    let groups = [&rows.patterns.fine, &rows.patterns.coarse].map(|kind| {
-        let mut groups = vec![(0.0_f32, 0.0_f32, 0_u32); kind.groups.len()];
-        for index in 0..count {
-            let group = &mut groups[kind.of[index] as usize];
-            group.0 += alone[index] * weights[index];
-            group.1 += weights[index];
-            group.2 += 1;
-        }
-        groups
-    });
-    let large = |index: &usize| alone[*index] > 0.5 && weights[*index] >= 8.0;
-    let begin = (0..count).find(large).unwrap_or(0);
-    let end = (0..count).rev().find(large).unwrap_or(count);
-    let highest = alone.iter().copied().fold(0.0, f32::max);
-    let (total, sum) = (totals[count], sums[count]);
-    let certain: f32 =
-        (0..count).filter(|index| alone[*index] > 0.5).map(|index| weights[index]).sum();
-    let doubt: f32 =
-        (0..count).map(|index| weights[index] * alone[index].min(1.0 - alone[index])).sum();
-    (0..count)
-        .map(|index| {
-            let own = (alone[index] * weights[index], weights[index]);
-            let mut row = vec![alone[index]];
-            for reach in [1, 3, 8, 20] {
-                row.push(between(index.saturating_sub(reach), index));
-                row.push(between(index + 1, (index + reach + 1).min(count)));
-            }
-            let (mut levels, mut held) = (0, own.1);
-            for id in std::iter::once(list[index].node).chain(tree.ancestors(list[index].node)) {
-                let (sum, total) = elements[id.index()];
-                if total > held + 1e-3 {
-                    row.push((sum - own.0) / (total - own.1).max(1.0));
-                    row.push(total.ln_1p());
-                    held = total;
-                    levels += 1;
-                    if levels == AROUND {
-                        break;
-                    }
-                }
-            }
-            row.extend(std::iter::repeat_n(-1.0, 2 * (AROUND - levels)));
-            for (groups, kind) in groups.iter().zip([&rows.patterns.fine, &rows.patterns.coarse]) {
-                let (sum, total, members) = groups[kind.of[index] as usize];
-                row.push((sum - own.0) / (total - own.1).max(1.0));
-                row.push(members as f32);
-            }
-            row.extend([
-                sum / total,
-                highest,
-                (index as f32 - begin as f32).clamp(-100.0, 100.0),
-                (index as f32 - end as f32).clamp(-100.0, 100.0),
-                sums[index] / sum.max(1e-9),
-                certain / total,
-                doubt / total,
-            ]);
-            row
-        })
-        .collect()
+    enough
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, SECOND, context};
+    use super::{MODEL, enough};
 
     #[test]
-    fn the_models_fit_what_they_are_asked() {
+    fn the_model_fits_what_it_is_asked() {
         let tree = crate::dom::parse("<h1>Title</h1><p>Some text.</p>");
         let blocks = crate::blocks::cut(&tree);
         let head = crate::head::read(&tree);
         let rows = crate::features::of(&tree, &blocks, &head, None);
-        let (first, second) = (FIRST.as_ref().unwrap(), SECOND.as_ref().unwrap());
-        assert_eq!(rows.width, first.width());
-        let around = context(&tree, &blocks, &rows, &[1.0, 2.0], &[0.5, 0.5]);
-        assert_eq!(rows.width + around[0].len(), second.width());
+        assert_eq!(rows.width, MODEL.as_ref().unwrap().width());
+    }
+
+    #[test]
+    fn what_is_doubted_together_is_kept_or_dropped_together() {
+        let page = |cards: f32| {
+            let sureties: Vec<f32> =
+                [0.9, 0.9].into_iter().chain([cards; 20]).chain([0.01; 9]).collect();
+            enough(&sureties, &[10.0; 31])
+        };
+        assert!(page(0.3) > 0.3 && page(0.6) <= 0.6, "{} {}", page(0.3), page(0.6));
     }
 }

@@ -20,6 +20,8 @@ const SCATTERED_SHARE: f32 = 0.3;
 /// So much of what is kept has to stand outside of margins.
 const CENTRE_SHARE: f32 = 0.6;
 
+/// The surety from which on the first heading of a page is kept with the text below it.
+const HEADING_SURETY: f32 = 0.3;
 /// A table of so many rows is small.
 const SMALL_TABLE: usize = 8;
 /// The levels below an element that count as near.
@@ -41,6 +43,7 @@ pub(crate) fn choose(
         return kept;
     }
     drop_apart(&blocks.list, rows, &mut kept);
+    keep_heading(tree, &blocks.list, &scores.sureties, &mut kept);
     fill_gaps(tree, &blocks.list, &mut kept);
     complete_tables(tree, &blocks.list, &mut kept);
     drop_copies(blocks, &mut kept);
@@ -81,6 +84,17 @@ fn drop_where(list: &[PageBlock], kept: &mut [bool], share: f32, apart: impl Fn(
         for (index, kept) in kept.iter_mut().enumerate() {
             *kept &= !apart(index);
         }
+    }
+}
+
+/// A heading of the first level that may belong is kept with the text right below it.
+fn keep_heading(tree: &DomTree, list: &[PageBlock], sureties: &[f32], kept: &mut [bool]) {
+    for index in 1..list.len() {
+        let (above, below) = (list[index - 1].node, list[index].node);
+        kept[index - 1] |= kept[index]
+            && sureties[index - 1] >= HEADING_SURETY
+            && tree.tag(above).heading() == 1
+            && tree.node(above).parent == tree.node(below).parent;
     }
 }
 

@@ -52,6 +52,23 @@ fn an_article_is_read_without_what_stands_around_it() {
 }
 
 #[test]
+fn a_plain_page_keeps_its_heading() {
+    let lines = |count: usize| -> String {
+        (0..count)
+            .map(|number| format!("<p>This is line {number} of a page that is long enough.</p>"))
+            .collect()
+    };
+    for count in [1, 2, 8, 30] {
+        let text = page(&format!(
+            "<html><head><title>Hello page</title></head><body><article><h1>Hello page</h1>{}</article></body></html>",
+            lines(count)
+        ))
+        .text;
+        assert!(text.starts_with("Hello page\n\nThis is line 0"), "{count}: {text}");
+    }
+}
+
+#[test]
 fn comments_are_read_where_there_is_nothing_else() {
     let says = |name: &str| format!("<p>{name} thinks that it was not so bad at all. {LONG}</p>");
     let comments: String = ["Ada", "Grace", "Alan", "Edsger"]
@@ -178,6 +195,35 @@ fn hidden_text_that_is_longer_than_what_is_seen_is_not_read() {
                 "{opened}: {text}"
             );
         }
+    }
+}
+
+#[test]
+fn what_fades_in_on_scrolling_is_read_without_a_mark() {
+    let sheet =
+        "<style>.later { opacity: 0 } .rise { opacity: 0; transition: opacity .5s }</style>";
+    for opened in [
+        "<div style='opacity:0;transform:translateY(40px)'>",
+        "<div style='opacity:0;transition:opacity 1s ease'>",
+        "<div class='wow fadeInUp' style='opacity:0'>",
+        "<div data-aos=fade-up class='later'>",
+        "<section class='rise'>",
+    ] {
+        let text = page(&page_that_hides(sheet, opened)).text;
+        assert!(text.contains("Order 8") && !text.contains("[hidden"), "{opened}: {text}");
+    }
+    for opened in [
+        "<div style='opacity:0'>",
+        "<div class='later'>",
+        "<div style='opacity:0;transition:none'>",
+        "<div data-src=a.png data-sale=1 style='opacity:0'>",
+        "<div style='opacity:0;transition:opacity 1s;position:absolute'>",
+        "<div style='opacity:0;transition:opacity 1s;pointer-events:none'>",
+        "<div data-aos=fade-up style='opacity:0;font-size:0'>",
+        "<div class='wow' style='opacity:0;visibility:hidden'>",
+    ] {
+        let text = page(&page_that_hides(sheet, opened)).text;
+        assert!(!text.contains("IGNORE"), "{opened}: {text}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Elements that a page holds and does not show.
 
+mod fading;
 mod style_sheet;
 
 pub(super) use style_sheet::StyleSheet;
@@ -51,7 +52,11 @@ pub(super) fn is_hidden(element: &Element) -> bool {
                     && !is_panel(element)
                     && !matches!(element.tag, Tag::Del | Tag::Ins | Tag::S)
             }
-            "style" => hides(value),
+            "style" => {
+                hides(value)
+                    && !(fading::is_only_faded(value)
+                        && (fading::moves(value) || fading::is_marked(element)))
+            }
             "class" => has_hiding_class(value),
             _ => false,
         }
@@ -84,6 +89,11 @@ fn has_hiding_class(classes: &str) -> bool {
 
 /// True if a style takes its element from the reader's eyes.
 fn hides(style: &str) -> bool {
+    takes_away(style, true)
+}
+
+/// The same, with or without what its opacity says.
+fn takes_away(style: &str, by_opacity: bool) -> bool {
     let (mut is_clipped, mut is_flat) = (false, false);
     for rule in style.split(';') {
         let Some((name, value)) = rule.split_once(':') else { continue };
@@ -94,7 +104,7 @@ fn hides(style: &str) -> bool {
             "display" => value == "none",
             "visibility" => matches!(value, "hidden" | "collapse"),
             "content-visibility" => value == "hidden",
-            "opacity" => is_zero(),
+            "opacity" => by_opacity && is_zero(),
             "color" | "-webkit-text-fill-color" => value == "transparent",
             "font-size" => number(value).is_some_and(|size| (0.0..READABLE_SIZE).contains(&size)),
             "left" | "top" | "right" | "bottom" | "text-indent" | "margin-left" | "margin-top"

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use super::{hides, is_panel, shows};
+use super::{fading, hides, is_panel, shows};
 use crate::dom::{DomTree, Element, NodeData, NodeId, Tag, WalkStep};
 
 /// The most of style sheets that is read of one page, in bytes.
@@ -12,6 +12,8 @@ const MAX_BYTES: usize = 1_048_576;
 #[derive(Debug, Default)]
 pub(crate) struct StyleSheet {
     hiding: HashSet<String>,
+    /// Those of them that do so by their opacity alone: only elements that nothing fades in.
+    fading: HashSet<String>,
 }
 
 impl StyleSheet {
@@ -39,11 +41,20 @@ impl StyleSheet {
 
     fn read(text: &str) -> Self {
         let mut hiding: HashSet<String> = HashSet::new();
+        let (mut fading, mut kept_out) = (HashSet::new(), HashSet::new());
         for (selectors, style) in rules(text) {
             let simple = || selectors.split(',').map(str::trim).filter(|one| is_simple(one));
-            if simple().next().is_some() && hides(style) {
-                hiding.extend(simple().map(str::to_owned));
+            if simple().next().is_none() || !hides(style) {
+                continue;
             }
+            if !fading::is_only_faded(style) {
+                kept_out.extend(simple().map(str::to_owned));
+            } else if !fading::moves(style) {
+                fading.extend(simple().map(str::to_owned));
+            } else {
+                continue;
+            }
+            hiding.extend(simple().map(str::to_owned));
         }
         // What a state or a wider window shows is there to be seen.
         if !hiding.is_empty() {
@@ -57,7 +68,8 @@ impl StyleSheet {
                 }
             }
         }
-        Self { hiding }
+        fading.retain(|name| !kept_out.contains(name));
+        Self { hiding, fading }
     }
 
     /// True if an element is not shown.
@@ -72,6 +84,7 @@ impl StyleSheet {
             name.push(mark);
             name.push_str(value);
             self.hiding.contains(name.as_str())
+                && !(self.fading.contains(name.as_str()) && fading::is_marked(element))
         };
         element.attributes.iter().any(|attribute| match &*attribute.name.local {
             "class" => attribute.value.split_ascii_whitespace().any(|one| is_hiding('.', one)),
