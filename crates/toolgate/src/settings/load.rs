@@ -15,6 +15,7 @@ use super::{
     FileErrors, SettingsError, ToolgateSettings, compatibility, mcp_servers, mlx_host,
     operator_paths::OperatorPaths,
 };
+use crate::files;
 
 /// The file that is read if no other is named.
 const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -154,7 +155,7 @@ impl Flags {
         let file = self.file();
         let (name, text) = match &file {
             Some(file) => {
-                let bytes = std::fs::read(file).with_context(|| {
+                let bytes = files::read_document(file).with_context(|| {
                     format!("cannot read the settings file `{}`", file.display())
                 })?;
                 let name = file.display().to_string();

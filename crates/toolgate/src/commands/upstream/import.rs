@@ -29,7 +29,7 @@ pub fn run(file: &Path, flags: &Flags, as_json: bool, printer: &Printer) -> anyh
         );
     }
     let target = flags.file().unwrap_or_else(|| DEFAULT_FILE.into());
-    let before = match std::fs::read_to_string(&target) {
+    let before = match files::read_document_text(&target) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => bail!("cannot read the settings `{}`: {error}", target.display()),
