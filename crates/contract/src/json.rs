@@ -64,7 +64,7 @@ fn large_integer(bytes: &[u8]) -> Option<JsonError> {
                             i64::MIN,
                             u64::MAX
                         ),
-                        line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+                        line: before.split(|byte| *byte == b'\n').count(),
                         column: at - line_begin + 1,
                     });
                 }

@@ -259,12 +259,9 @@ fn check_origin(
 /// The hash of the bearer token. Of two tokens, something on the way may have looked at the other.
 fn shown_token(headers: &HeaderMap) -> Result<Option<[u8; 32]>, Failure> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let value = match (values.next(), values.next()) {
-        (value, None) => value,
-        _ => {
-            let message = "a request must have at most one Authorization header";
-            return Err(Failure::new(codes::INVALID_REQUEST, message));
-        }
+    let (value, None) = (values.next(), values.next()) else {
+        let message = "a request must have at most one Authorization header";
+        return Err(Failure::new(codes::INVALID_REQUEST, message));
     };
     let bearer = value.and_then(|value| value.to_str().ok()?.split_once(' '));
     let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
