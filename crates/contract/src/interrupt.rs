@@ -105,6 +105,15 @@ mod tests {
         assert_eq!(schema.check(&value, &interrupt), Ok(schema.violations(&value)));
         interrupt.fire();
         assert_eq!(schema.check(&value, &interrupt), Err(Interrupted));
+        // The keyword is nobody's but ours.
+        let closed = json!({ "properties": { "a": { "not": { "type": "string" } },
+            "b": { "contains": { "type": "string" } }, "c": { "oneOf": [{ "const": 1 }, { "minimum": 1 }] } } });
+        let closed = Schema::compile_foreign(&closed).unwrap();
+        let violations =
+            closed.check(&json!({ "a": "x", "b": [1], "c": 1 }), &Interrupt::default());
+        let violations = violations.unwrap();
+        assert_eq!(violations.len(), 3, "{violations:?}");
+        assert!(!format!("{violations:?}").contains("x-toolgate"), "{violations:?}");
         // The next check of this thread has an interrupt of its own.
         assert_eq!(schema.check(&json!(["ab"]), &Interrupt::default()), Ok(Vec::new()));
     }

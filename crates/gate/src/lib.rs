@@ -31,7 +31,7 @@ mod provider;
 pub mod quarantine;
 pub mod retention;
 pub mod secrets;
-mod shares;
+pub mod shares;
 mod steps;
 mod store;
 mod truncate;

@@ -14,7 +14,7 @@ const HELD_FOR_EACH_FREE: usize = 4;
 
 /// So many places, and who holds them.
 #[derive(Debug)]
-pub(crate) struct Shares {
+pub struct Shares {
     places: usize,
     taken: AtomicUsize,
     /// The callers that share them. Without a second one there is nothing to share.
@@ -23,29 +23,40 @@ pub(crate) struct Shares {
 
 /// A place, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub struct Share {
     shares: Arc<Shares>,
     held: Option<Arc<AtomicUsize>>,
 }
 
 impl Shares {
     /// Places for these callers. Callers that are not named take what is free.
-    pub(crate) fn new(places: usize, callers: &[Arc<str>]) -> Arc<Self> {
+    pub fn new(places: usize, callers: &[Arc<str>]) -> Arc<Self> {
         let callers = if callers.len() > 1 { callers } else { &[] };
         let held = callers.iter().map(|name| (name.clone(), Arc::default())).collect();
         Arc::new(Self { places, taken: AtomicUsize::new(0), held })
     }
 
     /// Takes a place, if one is free and the caller has not had its share.
-    pub(crate) fn try_take(self: &Arc<Self>, caller: &str) -> Option<Share> {
+    pub fn try_take(self: &Arc<Self>, caller: &str) -> Option<Share> {
         let (share, taken, held) = self.count(caller);
         let free = self.places.saturating_sub(taken);
         let is_fair = held.is_none_or(|held| held < free * HELD_FOR_EACH_FREE);
         (free > 0 && is_fair).then_some(share)
     }
 
+    /// True if the caller may have one more place as soon as one is free.
+    pub fn is_within_share(&self, caller: &str) -> bool {
+        let free = self.places.saturating_sub(self.taken.load(Ordering::SeqCst));
+        self.held(caller).is_none_or(|held| held < free.max(1) * HELD_FOR_EACH_FREE)
+    }
+
+    /// The places that the caller holds; none if they are not counted for it.
+    pub fn held(&self, caller: &str) -> Option<usize> {
+        self.held.get(caller).map(|held| held.load(Ordering::SeqCst))
+    }
+
     /// Takes a place for somebody who was promised one.
-    pub(crate) fn take(self: &Arc<Self>, caller: &str) -> Share {
+    pub fn take(self: &Arc<Self>, caller: &str) -> Share {
         self.count(caller).0
     }
 

@@ -4,4 +4,5 @@ pub(crate) mod body;
 pub(crate) mod connection;
 pub(crate) mod event_stream;
 pub(crate) mod identity;
+pub(crate) mod places;
 pub(crate) mod unread;

@@ -14,7 +14,7 @@ pub mod openapi;
 mod page;
 mod path;
 mod quarantine;
-mod response;
+pub(crate) mod response;
 mod tools;
 mod upstreams;
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use contract::document::MAX_DOCUMENT_BYTES;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -77,6 +78,24 @@ pub fn read(file: &Path) -> anyhow::Result<String> {
     let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
     String::from_utf8(read_bounded(opened, &name, MAX_FILE_BYTES)?)
         .with_context(|| format!("{name} is not UTF-8 text"))
+}
+
+/// Reads a document: settings, a contract, an overlay, an allowlist. Of one that is too large no more is read than tells
+/// so.
+pub fn read_document(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_DOCUMENT_BYTES {
+        let message = format!("the document is larger than {MAX_DOCUMENT_BYTES} bytes");
+        return Err(std::io::Error::other(message));
+    }
+    Ok(bytes)
+}
+
+/// The text of a document. It must be UTF-8.
+pub fn read_document_text(file: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_document(file)?)
+        .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
 /// The text of an argument, or of the file that it names after an `@`.

@@ -4,6 +4,7 @@
 //! dropped and counted.
 
 use std::{
+    fmt,
     io::{self, Write},
     sync::{
         Arc,
@@ -13,7 +14,16 @@ use std::{
     time::Duration,
 };
 
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use gate::visible_text::visible_line;
+use tracing::field::Field;
+use tracing_subscriber::{
+    EnvFilter,
+    field::MakeExt,
+    fmt::{
+        FormatFields, MakeWriter,
+        format::{self, Writer},
+    },
+};
 
 use crate::settings::{LogFormat, LogSection};
 
@@ -34,13 +44,27 @@ pub fn start(settings: &LogSection) -> anyhow::Result<LogGuard> {
     match settings.format {
         LogFormat::Human => {
             let colour = io::IsTerminal::is_terminal(&io::stderr());
-            builder.with_target(false).with_ansi(colour).init();
+            builder.with_target(false).with_ansi(colour).fmt_fields(visible_fields()).init();
         }
         LogFormat::Json => builder.json().flatten_event(true).init(),
     }
     // The usual hook writes to stderr, and would wait for whoever reads it.
-    std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    std::panic::set_hook(Box::new(|panic| {
+        tracing::error!("{}", panic.to_string().replace('\n', " "));
+    }));
     Ok(guard)
+}
+
+/// Writes the fields of a line, whoever chose their texts: nothing in them ends the line, steers a terminal or hides.
+fn visible_fields() -> impl for<'w> FormatFields<'w> + Send + Sync + 'static {
+    let field = |line: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug| {
+        let text = format!("{value:?}");
+        match field.name() {
+            "message" => line.write_str(&visible_line(&text)),
+            name => write!(line, "{name}={}", visible_line(&text)),
+        }
+    };
+    format::debug_fn(field).delimited(" ")
 }
 
 /// The way of a line to the thread that writes it.

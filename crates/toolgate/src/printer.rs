@@ -51,6 +51,11 @@ impl Printer {
         }
     }
 
+    /// Prints the JSON of a text for people: escaped as on a terminal, wherever it goes.
+    pub fn json_in_text(&self, value: &impl Serialize) {
+        print_line(&escaped_json(&serde_json::to_string_pretty(value).unwrap_or_default()));
+    }
+
     /// Prints a line for people, on stderr.
     pub fn say(&self, text: impl AsRef<str>) {
         say_line(&visible(text.as_ref()));

@@ -27,6 +27,7 @@ use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
 use tools::command::CommandTool;
 
 use crate::{
+    files,
     server_settings::OPERATOR_TOKEN,
     settings::{
         LoadedSettings, SettingsError, StoreDurability, mlx_host, operator_paths::ProgramOwner,
@@ -72,7 +73,7 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     let spawner = Spawner::of_this_program();
     for file in &files {
         let name = file.display().to_string();
-        let text = std::fs::read_to_string(file)
+        let text = files::read_document_text(file)
             .with_context(|| format!("cannot read the contract `{name}`"))?;
         let (read, mut found) = read::contract(&name, &text);
         diagnostics.append(&mut found);
@@ -220,7 +221,7 @@ pub fn gate(
 ) -> anyhow::Result<OpenGate> {
     let settings = &loaded.settings;
     // The token of a server that runs beside this process, or ran before.
-    gate::secrets::hide(std::fs::read_to_string(data.path().join(OPERATOR_TOKEN)));
+    gate::secrets::hide(files::read_document_text(&data.path().join(OPERATOR_TOKEN)));
     let durability = match settings.store.durability {
         StoreDurability::Process => store::Durability::Process,
         StoreDurability::Power => store::Durability::Power,

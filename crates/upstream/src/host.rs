@@ -25,6 +25,8 @@ use serde_json::Value;
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use prompts_and_resources::shared_resources;
+use status::Remark;
 pub use status::UpstreamStatus;
 pub use supervisor::{error_chain, with_stderr};
 pub use upstream::{DownCause, Unreachable, Upstream, UpstreamState};
@@ -213,7 +215,13 @@ impl Host {
 
     /// The status of every upstream.
     pub fn statuses(&self) -> Vec<UpstreamStatus> {
-        self.upstreams.iter().map(|upstream| upstream.status()).collect()
+        let mut all: Vec<_> = self.upstreams.iter().map(|upstream| upstream.status()).collect();
+        for (both, message) in shared_resources(&self.upstreams) {
+            for index in both {
+                all[index].remarks.push(Remark { tool: String::new(), message: message.clone() });
+            }
+        }
+        all
     }
 
     /// Ends all connections and all children.

@@ -170,9 +170,21 @@ impl ServerListings {
         self
     }
 
-    /// The server's own version.
+    /// The server's own version; `0` where it is none that a model or a person could be shown.
     pub fn version(&self) -> &str {
-        let own = self.info.get("version").and_then(Value::as_str);
-        own.filter(|own| !own.is_empty() && own.len() <= 64).unwrap_or("0")
+        self.own("version").filter(|own| own.len() <= 64).unwrap_or("0")
+    }
+
+    /// The server's own name.
+    pub fn name(&self) -> Option<&str> {
+        self.own("name")
+    }
+
+    /// A short text about the server itself, unless it hides something or gives orders.
+    fn own(&self, key: &str) -> Option<&str> {
+        let own = self.info.get(key)?.as_str()?;
+        let is_short = !own.is_empty() && own.len() <= MAX_SHOWN_CHARS;
+        let text = ServerText::new(own);
+        (is_short && text.for_models() == own && text.for_people() == own).then_some(own)
     }
 }

@@ -6,7 +6,13 @@
 
 mod differences;
 
-use std::{collections::BTreeMap, io, path::Path, time::SystemTime};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    time::SystemTime,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,7 +29,7 @@ use crate::{
 /// The version of the file format.
 const VERSION: u32 = 1;
 /// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The pinned listings of all upstreams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,17 +123,18 @@ impl ContractLock {
         let shown = path.display().to_string();
         let unreadable = |source| LockError::Unreadable { path: shown.clone(), source };
         let malformed = |reason| LockError::Malformed { path: shown.clone(), reason };
-        let size = match path.metadata() {
-            Ok(metadata) => metadata.len(),
+        let file = match File::open(path) {
+            Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error)),
         };
-        if size > MAX_FILE_BYTES {
+        let mut text = Vec::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
             return Err(malformed(format!(
                 "it is larger than {MAX_FILE_BYTES} bytes (max_file_bytes)"
             )));
         }
-        let text = std::fs::read(path).map_err(unreadable)?;
         let lock: Self =
             serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
         if lock.version != VERSION {

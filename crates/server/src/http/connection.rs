@@ -9,7 +9,7 @@ use std::{
     io,
     pin::Pin,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
@@ -22,7 +22,6 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use contract::codes;
 use futures_util::task::AtomicWaker;
 use gate::Failure;
 use hyper::{
@@ -44,6 +43,7 @@ use crate::{
     App,
     http::{
         identity,
+        places::{ConnectionPlace, ConnectionPlaces},
         unread::{UnreadFrame, UnreadResponses},
     },
     rest,
@@ -65,40 +65,13 @@ const SPARE_CONNECTIONS: usize = 16;
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
     let routers = (rest::routes(app.clone()), rest::refusals());
     let accepted = Arc::new(Semaphore::new(app.settings.max_connections + SPARE_CONNECTIONS));
-    let supervisor = ConnectionSupervisor::new(app.settings.max_connections, app.unread.clone());
-    let supervisor = Arc::new(supervisor);
+    let supervisor = Arc::new(ConnectionSupervisor::new(&app));
     let timeouts = ConnectionTimeouts {
         head: app.settings.header_timeout,
         idle: app.settings.idle_timeout,
         half_closed: app.settings.half_closed_timeout,
     };
-    let mut tick = tokio::time::interval(TICK);
-    loop {
-        let next = async {
-            let permit = accepted.clone().acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, stream) = tokio::select! {
-            () = stop.cancelled() => break,
-            _ = tick.tick() => {
-                supervisor.tick(timeouts);
-                supervisor.end_unread();
-                if accepted.available_permits() == 0 {
-                    supervisor.end_longest_idle(false);
-                }
-                app.mcp.sessions.sweep();
-                continue;
-            }
-            accepted = next => accepted,
-        };
-        let stream = match stream {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            }
-        };
+    let start = |stream: TcpStream, permit: OwnedSemaphorePermit| {
         let activity = supervisor.activity();
         let (app, routers, noted) = (app.clone(), routers.clone(), activity.clone());
         let places = supervisor.clone();
@@ -107,8 +80,42 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
             drop(permit);
         });
         supervisor.supervise(activity, task.abort_handle());
+    };
+    let mut tick = tokio::time::interval(TICK);
+    // One that has connected while all others are taken.
+    let mut arrived = None;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            _ = tick.tick() => {
+                supervisor.tick(timeouts);
+                supervisor.end_unread();
+                if arrived.is_some() {
+                    supervisor.make_room();
+                }
+                app.mcp.sessions.sweep();
+            }
+            stream = listener.accept(), if arrived.is_none() => match stream {
+                Ok((stream, _)) => match accepted.clone().try_acquire_owned() {
+                    Ok(permit) => start(stream, permit),
+                    Err(_) => {
+                        supervisor.make_room();
+                        arrived = Some(stream);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+            permit = accepted.clone().acquire_owned(), if arrived.is_some() => {
+                if let (Some(stream), Ok(permit)) = (arrived.take(), permit) {
+                    start(stream, permit);
+                }
+            }
+        }
     }
-    drop(listener);
+    drop((arrived, listener));
     app.gate.begin_stopping();
     drain(&app, &supervisor).await;
 }
@@ -145,29 +152,33 @@ async fn connection(
     // An answer is one small write: waiting to fill a packet only adds delay.
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
-    let place = Arc::new(OnceLock::new());
+    let _open = OpenConnection(activity.clone());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (app, busy) = (app.clone(), activity.busy());
         let (routes, refusals) = (routes.clone(), refusals.clone());
-        let needs_place = place.get().is_none() && !is_health_check(request.uri().path());
-        let needed = needs_place.then(|| (place.clone(), supervisor.clone()));
+        let supervisor = supervisor.clone();
         async move {
-            let request = request.map(Body::new);
-            if app.unread.is_full() && !is_health_check(request.uri().path()) {
+            let request = request.map(|body| busy.request_body(body));
+            let is_health_check = identity::is_health_check(request.uri().path());
+            if app.unread.is_full() && !is_health_check {
                 Box::pin(app.unread.wait_for_room()).await;
             }
-            if let Some((place, supervisor)) = needed {
-                if !Box::pin(supervisor.take_place(&place, app.settings.header_timeout)).await {
-                    let failure = no_place(app.settings.max_connections);
+            let identified = identity::identify(&app.settings, &request);
+            if let Ok((caller, _)) = &identified
+                && !is_health_check
+                && !busy.0.has_place_of(caller.name())
+            {
+                let wait = app.settings.header_timeout;
+                let taken = Box::pin(supervisor.take_place(&busy.0, caller.name(), wait)).await;
+                if let Err(failure) = taken {
                     let mut response =
                         Box::pin(identity::refuse(&app, &refusals, request, failure)).await;
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
                     return Ok(busy.until_sent(response));
                 }
-                busy.0.has_place.store(true, Relaxed);
             }
-            let response = identity::handle(&app, routes, &refusals, request).await;
+            let response = identity::handle(&app, routes, &refusals, request, identified).await;
             Ok::<_, Infallible>(busy.until_sent(response))
         }
     });
@@ -178,18 +189,13 @@ async fn connection(
     }
 }
 
-fn is_health_check(path: &str) -> bool {
-    matches!(path, "/healthz" | "/readyz")
-}
+/// Gives the place of a connection back when it ends, also where it is ended.
+struct OpenConnection(Arc<ConnectionActivity>);
 
-/// The failure where all connections are at work.
-fn no_place(max_connections: usize) -> Failure {
-    let message = format!(
-        "{max_connections} connections are at work (server.max_connections); retry shortly"
-    );
-    let mut failure = Failure::new(codes::TOO_MANY_REQUESTS, message);
-    failure.retry_after = Some(1);
-    failure
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        drop(self.0.take_place());
+    }
 }
 
 /// The interval at which the supervisor looks.
@@ -211,16 +217,26 @@ const HEAD: u8 = 1;
 const BUSY: u8 = 2;
 /// A long answer is being sent.
 const SENDING: u8 = 3;
+/// The rest of a request's body is waited for.
+const BODY: u8 = 5;
+
+/// True if there is no whole request to answer: such a connection may be ended to make room.
+fn has_no_request(phase: u8) -> bool {
+    matches!(phase, IDLE | NEW | HEAD | BODY)
+}
 
 /// The activity of a connection, and since which tick.
 #[derive(Debug)]
 struct ConnectionActivity {
     phase: AtomicU8,
     since: AtomicU64,
+    /// The microseconds from the start of the server to when it became one without a request.
+    silent_since: AtomicU64,
+    started: Instant,
     /// True if the client has left no room for what it is sent.
     blocked: AtomicBool,
-    /// True if it has a place among `max_connections`.
-    has_place: AtomicBool,
+    /// Its place among `max_connections`, once it has made a request.
+    place: Mutex<Option<ConnectionPlace>>,
     /// The tick at which the client closed its side before it had its response; 0 if it did not.
     half_closed: AtomicU64,
     /// Woken when such a client has its response.
@@ -233,6 +249,15 @@ impl ConnectionActivity {
     fn enter(&self, phase: u8) {
         self.phase.store(phase, Relaxed);
         self.touch();
+        if has_no_request(phase) {
+            self.note_silence();
+        }
+    }
+
+    /// Notes when it was last known to do something: a tick is too long to tell who has been silent for longest.
+    fn note_silence(&self) {
+        let now = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.silent_since.store(now, Relaxed);
     }
 
     /// Notes how an attempt to write ended.
@@ -250,6 +275,23 @@ impl ConnectionActivity {
         self.since.store(self.clock.load(Relaxed), Relaxed);
     }
 
+    fn place(&self) -> MutexGuard<'_, Option<ConnectionPlace>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_place_of(&self, caller: &str) -> bool {
+        self.place().as_ref().is_some_and(|place| *place.caller == *caller)
+    }
+
+    fn take_place(&self) -> Option<ConnectionPlace> {
+        self.place().take()
+    }
+
+    /// Moves on, if the connection is still in that phase.
+    fn pass(&self, from: u8, to: u8) {
+        let _ = self.phase.compare_exchange(from, to, Relaxed, Relaxed);
+    }
+
     /// A request is being answered, until the guard is dropped.
     fn busy(self: &Arc<Self>) -> BusyGuard {
         self.enter(BUSY);
@@ -260,7 +302,7 @@ impl ConnectionActivity {
     /// nothing more to send cannot be told from one that went away.
     fn may_wait(&self, context: &Context<'_>) -> bool {
         self.reader.register(context.waker());
-        let is_waiting = matches!(self.phase.load(Relaxed), BUSY | SENDING);
+        let is_waiting = matches!(self.phase.load(Relaxed), BUSY | SENDING | BODY);
         if is_waiting && self.half_closed.load(Relaxed) == 0 {
             self.half_closed.store(self.clock.load(Relaxed).max(1), Relaxed);
         }
@@ -275,6 +317,14 @@ struct BusyGuard(Arc<ConnectionActivity>);
 const SHORT_ANSWER_BYTES: u64 = 65_536;
 
 impl BusyGuard {
+    /// The body of the request, which tells whether it is waited for.
+    fn request_body(&self, body: Incoming) -> Body {
+        if body.is_end_stream() {
+            return Body::new(body);
+        }
+        Body::new(RequestBody { body, activity: self.0.clone() })
+    }
+
     /// The answer; one that takes a while to send is part of the answering until it is sent.
     fn until_sent(self, response: Response) -> Response {
         let short = response.body().size_hint().exact();
@@ -283,6 +333,43 @@ impl BusyGuard {
         }
         self.0.enter(SENDING);
         response.map(|body| Body::new(TrackedBody { body, busy: self }))
+    }
+}
+
+/// The body of a request that is coming in.
+struct RequestBody {
+    body: Incoming,
+    activity: Arc<ConnectionActivity>,
+}
+
+impl HttpBody for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        match frame {
+            Poll::Pending => self.activity.pass(BUSY, BODY),
+            Poll::Ready(_) => self.activity.pass(BODY, BUSY),
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        self.activity.pass(BODY, BUSY);
     }
 }
 
@@ -344,8 +431,9 @@ struct ConnectionTimeouts {
 #[derive(Debug)]
 struct ConnectionSupervisor {
     /// Every connection that has made a request has a place, health checks aside.
-    places: Arc<Semaphore>,
+    places: ConnectionPlaces,
     clock: Arc<AtomicU64>,
+    started: Instant,
     unread: Arc<UnreadResponses>,
     /// The tick since which they take more than they may; 0 if they do not.
     full_since: AtomicU64,
@@ -353,11 +441,12 @@ struct ConnectionSupervisor {
 }
 
 impl ConnectionSupervisor {
-    fn new(places: usize, unread: Arc<UnreadResponses>) -> Self {
+    fn new(app: &App) -> Self {
         Self {
-            places: Arc::new(Semaphore::new(places)),
+            places: ConnectionPlaces::new(&app.settings),
             clock: Arc::default(),
-            unread,
+            started: Instant::now(),
+            unread: app.unread.clone(),
             full_since: AtomicU64::new(0),
             open: Mutex::default(),
         }
@@ -368,8 +457,10 @@ impl ConnectionSupervisor {
         let activity = ConnectionActivity {
             phase: AtomicU8::new(NEW),
             since: AtomicU64::new(0),
+            silent_since: AtomicU64::new(0),
+            started: self.started,
             blocked: AtomicBool::new(false),
-            has_place: AtomicBool::new(false),
+            place: Mutex::default(),
             half_closed: AtomicU64::new(0),
             reader: AtomicWaker::new(),
             unread: UnreadFrame::new(self.unread.clone()),
@@ -379,34 +470,64 @@ impl ConnectionSupervisor {
         Arc::new(activity)
     }
 
-    /// Takes a place for a connection, if there is one in time.
-    async fn take_place(&self, place: &OnceLock<OwnedSemaphorePermit>, wait: Duration) -> bool {
-        let taken = match self.places.clone().try_acquire_owned() {
-            Ok(taken) => Some(taken),
-            Err(_) => {
-                self.end_longest_idle(true);
-                let free = self.places.clone().acquire_owned();
-                tokio::time::timeout(wait, free).await.ok().and_then(Result::ok)
+    /// Takes a place for a connection that this caller uses, if there is one in time.
+    async fn take_place(
+        &self,
+        activity: &ConnectionActivity,
+        caller: &str,
+        wait: Duration,
+    ) -> Result<(), Failure> {
+        // That of another caller who used the connection.
+        drop(activity.take_place());
+        let place = match self.places.try_take(caller) {
+            Some(place) => Some(place),
+            None if self.end_for(caller) => Some(self.places.take(caller)),
+            None if self.places.shares.is_within_share(caller) => {
+                tokio::time::timeout(wait, self.places.wait(caller)).await.ok().flatten()
             }
+            None => None,
         };
-        taken.is_some_and(|taken| place.set(taken).is_ok())
+        *activity.place() = Some(place.ok_or_else(|| self.places.failure(caller))?);
+        Ok(())
     }
 
-    /// Ends the connection that has been idle for longest, to make room; of all, or of those with a place.
-    fn end_longest_idle(&self, with_place: bool) {
+    /// Ends a connection with a place and without a request, so that this caller can have the place: one of its own,
+    /// or of somebody who holds more. True if there was one.
+    fn end_for(&self, caller: &str) -> bool {
+        let shares = &self.places.shares;
+        let held = shares.held(caller);
+        self.end_oldest(|activity| {
+            let place = activity.place();
+            place.as_ref().is_some_and(|place| {
+                *place.caller == *caller
+                    || held.is_none()
+                    || shares.held(&place.caller).is_none_or(|others| Some(others) > held)
+            })
+        })
+    }
+
+    /// Makes room for one that has connected. Where all the others have requests to answer, those that wait for a place
+    /// are told that there is none.
+    fn make_room(&self) {
+        if !self.end_oldest(|_| true) {
+            self.places.crowded.notify_waiters();
+        }
+    }
+
+    /// Ends that of these connections which has been without a request for longest. True if there was one.
+    fn end_oldest(&self, may_end: impl Fn(&ConnectionActivity) -> bool) -> bool {
         let open = self.lock();
-        let idle = open.iter().filter(|(activity, task)| {
-            matches!(activity.phase.load(Relaxed), IDLE | NEW)
-                && (activity.has_place.load(Relaxed) || !with_place)
-                && !task.is_finished()
+        let silent = open.iter().filter(|(activity, task)| {
+            has_no_request(activity.phase.load(Relaxed)) && !task.is_finished() && may_end(activity)
         });
-        if let Some((activity, task)) =
-            idle.min_by_key(|(activity, _)| activity.since.load(Relaxed))
-        {
+        let oldest = silent.min_by_key(|(activity, _)| activity.silent_since.load(Relaxed));
+        if let Some((activity, task)) = oldest {
             // The next one to make room ends another.
             activity.phase.store(BUSY, Relaxed);
             task.abort();
+            drop(activity.take_place());
         }
+        oldest.is_some()
     }
 
     /// Takes a connection into keeping.
@@ -500,7 +621,7 @@ impl ConnectionSupervisor {
         open.len()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<ConnectionActivity>, AbortHandle)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Arc<ConnectionActivity>, AbortHandle)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -524,6 +645,7 @@ impl AsyncRead for TrackedStream {
                 IDLE => self.activity.enter(HEAD),
                 // Its time runs from the accept.
                 NEW => self.activity.phase.store(HEAD, Relaxed),
+                BODY => self.activity.note_silence(),
                 _ => {}
             }
         } else if matches!(result, Poll::Ready(Ok(())))

@@ -21,7 +21,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     App, ServerSettings, mcp,
-    rest::{call, execute},
+    rest::{call, execute, response},
 };
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -52,9 +52,10 @@ pub(crate) async fn handle(
     routes: Router,
     refusals: &Router,
     mut request: Request<Body>,
+    identified: Result<(Caller, bool), Failure>,
 ) -> Response {
     let request_id = request_id(app, &request);
-    let response = match identify(&app.settings, &request) {
+    let response = match identified {
         Ok((caller, operator)) => {
             let request_id = request_id.clone();
             let context = RequestContext { caller, operator, request_id };
@@ -80,7 +81,7 @@ pub(crate) async fn handle(
     completed(app, response, &request_id)
 }
 
-/// Refuses a request before anything of it is looked at, in the shape of its route.
+/// Refuses a request for which there is no place, in the shape of its route.
 pub(crate) async fn refuse(
     app: &App,
     refusals: &Router,
@@ -107,8 +108,10 @@ async fn refused(
     failure: Failure,
 ) -> Response {
     let unauthorized = failure.http_status == codes::UNAUTHORIZED.http_status;
+    let retry_after = failure.retry_after;
     request.extensions_mut().insert(RejectedRequest { request_id, failure });
     let mut response = route(refusals.clone(), request).await;
+    response::retry_after(&mut response, retry_after);
     if unauthorized {
         ask_for_token(&mut response);
     }
@@ -161,18 +164,26 @@ fn frequent_route(request: &Request<Body>) -> Option<FrequentRoute> {
 }
 
 /// The sender of the request, and whether it is the operator.
-fn identify(settings: &ServerSettings, request: &Request<Body>) -> Result<(Caller, bool), Failure> {
+pub(crate) fn identify<B>(
+    settings: &ServerSettings,
+    request: &Request<B>,
+) -> Result<(Caller, bool), Failure> {
     let headers = request.headers();
     let host = check_host(settings, headers, request.version())?;
     check_origin(settings, headers, host)?;
-    let shown = shown_token(headers);
+    let shown = shown_token(headers)?;
     if shown.is_some_and(|shown| is_same(&settings.operator, &shown)) {
         return Ok((Caller::named(OPERATOR), true));
     }
-    if settings.tokens.is_empty() || matches!(request.uri().path(), "/healthz" | "/readyz") {
+    if settings.tokens.is_empty() || is_health_check(request.uri().path()) {
         return Ok((Caller::local(), false));
     }
     check_token(settings, shown).map(|caller| (caller, false))
+}
+
+/// True for the routes that are answered also when there is no place, and to anybody.
+pub(crate) fn is_health_check(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
 }
 
 /// A page that has its name point at this machine (DNS rebinding) still sends that name:
@@ -245,11 +256,16 @@ fn check_origin(
     ))
 }
 
-/// The hash of the bearer token.
-fn shown_token(headers: &HeaderMap) -> Option<[u8; 32]> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| Sha256::digest(token.trim().as_bytes()).into())
+/// The hash of the bearer token. Of two tokens, something on the way may have looked at the other.
+fn shown_token(headers: &HeaderMap) -> Result<Option<[u8; 32]>, Failure> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (value, None) = (values.next(), values.next()) else {
+        let message = "a request must have at most one Authorization header";
+        return Err(Failure::new(codes::INVALID_REQUEST, message));
+    };
+    let bearer = value.and_then(|value| value.to_str().ok()?.split_once(' '));
+    let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    Ok(bearer.map(|(_, token)| Sha256::digest(token.trim().as_bytes()).into()))
 }
 
 fn is_same(known: &[u8; 32], shown: &[u8; 32]) -> bool {

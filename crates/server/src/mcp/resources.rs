@@ -11,10 +11,11 @@ use serde_json::{Map, Value, json, value::RawValue};
 use tokio::io::AsyncReadExt;
 
 use super::{
-    context::{McpContext, RpcResult, store_failed},
+    context::{McpContext, RpcResult, Scope, store_failed},
     library_call::LibraryRequest,
     listing,
 };
+use crate::App;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 /// The largest artifact that is handed out as one message, in bytes. Larger ones are fetched
@@ -151,13 +152,13 @@ async fn find(context: &McpContext, id: &str) -> Result<Option<Job>, RpcError> {
     let Some(id) = JobId::parse(id) else { return Ok(None) };
     let found = context.app.gate.job(&id).await;
     let job = found.map_err(|error| store_failed(&error))?;
-    Ok(job.filter(|job| in_scope(context, &job.tool)))
+    Ok(job.filter(|job| in_scope(&context.app, &context.scope, &job.tool)))
 }
 
-/// True if a tool belongs to what this door leads to.
-pub(crate) fn in_scope(context: &McpContext, tool: &str) -> bool {
-    let Some(scope) = &context.scope else { return true };
-    let catalogue = context.app.gate.catalogue();
+/// True if a tool belongs to what the door to this scope leads to.
+pub(crate) fn in_scope(app: &App, scope: &Scope, tool: &str) -> bool {
+    let Some(scope) = scope else { return true };
+    let catalogue = app.gate.catalogue();
     catalogue.find(tool).is_some_and(|tool| *tool.contract.toolset == **scope)
 }
 

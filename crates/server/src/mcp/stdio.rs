@@ -229,8 +229,12 @@ impl StdioDoor {
         let requests = self.requests.clone();
         let (session, result) =
             initialize::begin(&self.app, &self.caller, &self.scope, params, requests)?;
-        let notifying =
-            subscriptions::notify(self.app.clone(), session.clone(), self.messages.clone());
+        let notifying = subscriptions::notify(
+            self.app.clone(),
+            self.scope.clone(),
+            session.clone(),
+            self.messages.clone(),
+        );
         self.running.spawn(notifying);
         self.session = Some(session);
         Ok(result)

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::{
-    context::{McpContext, MessageSender, RpcResult},
+    context::{McpContext, MessageSender, RpcResult, Scope},
     resources,
     session::Session,
     tasks,
@@ -73,10 +73,17 @@ pub(crate) fn listen(
 
 async fn subscribe(
     context: McpContext,
-    filter: SubscriptionFilter,
+    mut filter: SubscriptionFilter,
     messages: MessageSender,
     id: Value,
 ) -> RpcResult {
+    let mut watched = HashSet::new();
+    for uri in filter.resource_subscriptions {
+        if is_in_scope(&context.app, &context.scope, &uri).await {
+            watched.insert(uri);
+        }
+    }
+    filter.resource_subscriptions = watched;
     let prompts = context.app.library.prompt_changes().filter(|_| filter.prompts_list_changed);
     let mut agreed = Map::new();
     for (name, wanted) in [
@@ -92,7 +99,7 @@ async fn subscribe(
         agreed.insert("resourceSubscriptions".into(), json!(filter.resource_subscriptions));
     }
     let mut changes = ChangeWatcher::new(&context.app, prompts);
-    changes.watch(&context.app, &filter.resource_subscriptions);
+    changes.watch(&context.app, &context.scope, &filter.resource_subscriptions).await;
     let meta = json!({ SUBSCRIPTION_ID: id });
     let acknowledged = json!({ "_meta": meta, "notifications": agreed });
     let first =
@@ -118,7 +125,12 @@ async fn subscribe(
 }
 
 /// Notifies a legacy client of all changes, until its session is over.
-pub(crate) async fn notify(app: Arc<App>, session: Arc<Session>, messages: MessageSender) {
+pub(crate) async fn notify(
+    app: Arc<App>,
+    scope: Scope,
+    session: Arc<Session>,
+    messages: MessageSender,
+) {
     let filter = SubscriptionFilter {
         tools_list_changed: true,
         prompts_list_changed: true,
@@ -129,7 +141,7 @@ pub(crate) async fn notify(app: Arc<App>, session: Arc<Session>, messages: Messa
     let mut changes = ChangeWatcher::new(&app, app.library.prompt_changes());
     let telling = async {
         loop {
-            changes.watch(&app, &session.watched());
+            changes.watch(&app, &scope, &session.watched()).await;
             let change = tokio::select! {
                 change = changes.next() => change,
                 () = session.begun_to_watch.notified() => continue,
@@ -211,13 +223,16 @@ impl ChangeWatcher {
     }
 
     /// Watches the jobs among these resources that are still running. Others do not change.
-    fn watch(&mut self, app: &App, uris: &HashSet<String>) {
+    async fn watch(&mut self, app: &App, scope: &Scope, uris: &HashSet<String>) {
         self.watched.retain(|uri, _| uris.contains(uri));
         for uri in uris {
             if self.watched.contains_key(uri) {
                 continue;
             }
-            let live = resources::job_of(uri).and_then(|id| app.gate.live(&id));
+            let live = match resources::job_of(uri) {
+                Some(id) if is_in_scope(app, scope, uri).await => app.gate.live(&id),
+                _ => None,
+            };
             let following = live.map(|live| {
                 let task = tokio::spawn(follow(live, uri.clone(), self.updates.clone()));
                 AbortOnDrop(task.abort_handle())
@@ -245,6 +260,16 @@ impl ChangeWatcher {
             Some(uri) = self.news.recv() => ListingChange::Resource(uri),
         }
     }
+}
+
+/// True if the resource is a job that the door to this scope may tell of.
+async fn is_in_scope(app: &App, scope: &Scope, uri: &str) -> bool {
+    let Some(id) = resources::job_of(uri) else { return false };
+    if scope.is_none() {
+        return true;
+    }
+    let job = app.gate.job(&id).await.ok().flatten();
+    job.is_some_and(|job| resources::in_scope(app, scope, &job.tool))
 }
 
 /// A task that ends with whoever wanted it.

@@ -154,7 +154,7 @@ async fn find(context: &McpContext, id: &JobId) -> Result<Job, RpcError> {
     let found = context.app.gate.job(id).await;
     found
         .map_err(|error| store_failed(&error))?
-        .filter(|job| resources::in_scope(context, &job.tool))
+        .filter(|job| resources::in_scope(&context.app, &context.scope, &job.tool))
         .ok_or_else(unknown)
 }
 

@@ -1,4 +1,4 @@
-//! Retention: the rows that have to go.
+//! Retention: the rows that have to go. Whoever holds most of a thing gives back first.
 
 use gate::{JobId, JobRetention, RecordRetention};
 use rusqlite::{Connection, params};
@@ -17,37 +17,47 @@ pub(super) fn overdue(
     if !ids.is_empty() {
         return Ok(ids);
     }
-    let too_many = format!(
-        "SELECT id FROM jobs WHERE {FINISHED} ORDER BY id
-         LIMIT min(?2, max(0, (SELECT count(*) FROM jobs) - ?1))"
-    );
-    let ids = select(connection, &too_many, params![whole(policy.max_jobs), limit])?;
-    if !ids.is_empty() {
-        return Ok(ids);
+    for (size, among, max) in [
+        ("1", "true", policy.max_jobs),
+        ("artifact_bytes", "artifact_bytes > 0", policy.max_artifact_bytes),
+        (RECORD_BYTES, FINISHED, policy.max_bytes),
+    ] {
+        let ids = beyond(connection, (size, among), max, limit)?;
+        if !ids.is_empty() {
+            return Ok(ids);
+        }
     }
-    // Newest first, adding up; what lies beyond the sum has to go.
-    let too_large = format!(
+    Ok(Vec::new())
+}
+
+/// The bytes of a job's record that its caller decides on.
+const RECORD_BYTES: &str = "ifnull(octet_length(input), 0) + ifnull(octet_length(result), 0)";
+
+/// The finished jobs that have to go so that the sizes of all come to no more than this: always the oldest of
+/// whoever has most, so that nobody loses anything to another's.
+fn beyond(
+    connection: &Connection,
+    (size, among): (&str, &str),
+    max: u64,
+    limit: i64,
+) -> rusqlite::Result<Vec<JobId>> {
+    let sum = format!("SELECT ifnull(sum({size}), 0) FROM jobs WHERE {among}");
+    let sum: i64 = connection.prepare_cached(&sum)?.query_row([], |row| row.get(0))?;
+    let excess = sum.saturating_sub(whole(max));
+    if excess <= 0 {
+        return Ok(Vec::new());
+    }
+    // `held` is what the caller has, once whatever of it is older is gone.
+    let query = format!(
         "SELECT id FROM (
-             SELECT id, state, sum(artifact_bytes) OVER (ORDER BY id DESC) AS total
-             FROM jobs WHERE artifact_bytes > 0
-         ) WHERE total > ?1 AND {FINISHED} ORDER BY id LIMIT ?2"
+             SELECT id, held, size, sum(size) OVER (ORDER BY held DESC, id) AS so_far FROM (
+                 SELECT id, state, {size} AS size,
+                     sum({size}) OVER (PARTITION BY caller ORDER BY id DESC) AS held
+                 FROM jobs WHERE {among}
+             ) WHERE {FINISHED}
+         ) WHERE so_far - size < ?1 ORDER BY held DESC, id LIMIT ?2"
     );
-    let ids = select(connection, &too_large, params![whole(policy.max_artifact_bytes), limit])?;
-    if !ids.is_empty() {
-        return Ok(ids);
-    }
-    // Whoever keeps most gives back, so that nobody loses records to another's.
-    let too_much = format!(
-        "WITH finished AS (SELECT id, caller,
-                 ifnull(octet_length(input), 0) + ifnull(octet_length(result), 0) AS bytes
-             FROM jobs WHERE {FINISHED}),
-         callers AS (SELECT caller, sum(bytes) AS bytes FROM finished GROUP BY caller)
-         SELECT id FROM (
-             SELECT id, bytes, sum(bytes) OVER (ORDER BY id) AS so_far FROM finished
-             WHERE caller = (SELECT caller FROM callers ORDER BY bytes DESC LIMIT 1)
-         ) WHERE so_far - bytes < (SELECT sum(bytes) FROM callers) - ?1 ORDER BY id LIMIT ?2"
-    );
-    select(connection, &too_much, params![whole(policy.max_bytes), limit])
+    select(connection, &query, params![excess, limit])
 }
 
 /// As SQLite counts.
@@ -84,16 +94,29 @@ pub(super) fn forget(
         .prepare_cached(
             "DELETE FROM approvals WHERE (created_at < ?1 AND expires_at < ?1)
                  OR (state NOT IN ('waiting', 'approved') AND expires_at < ?2 AND id IN (
-                     SELECT id FROM approvals ORDER BY id DESC LIMIT -1 OFFSET ?3))",
+                     SELECT id FROM (SELECT id,
+                         row_number() OVER (PARTITION BY caller ORDER BY id DESC) AS held
+                         FROM approvals)
+                     ORDER BY held DESC, id
+                     LIMIT max(0, (SELECT count(*) FROM approvals) - ?3)))",
         )?
         .execute(params![stays.before.0, stays.now.0, whole(stays.max_approvals)])?;
     connection
         .prepare_cached(
-            "DELETE FROM quarantine WHERE (created_at < ?1
-                 OR id IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT -1 OFFSET ?2)
-                 OR id IN (SELECT id FROM (
-                     SELECT id, sum(octet_length(payload)) OVER (ORDER BY id DESC) AS bytes
-                     FROM quarantine) WHERE bytes > ?4))
+            "WITH entries AS (SELECT id, caller, octet_length(payload) AS size FROM quarantine),
+             -- What the caller has, once whatever of it is older is gone.
+             callers AS (SELECT id, size,
+                 row_number() OVER (PARTITION BY caller ORDER BY id DESC) AS held,
+                 sum(size) OVER (PARTITION BY caller ORDER BY id DESC) AS held_bytes
+                 FROM entries),
+             too_many AS (SELECT id FROM callers ORDER BY held DESC, id
+                 LIMIT max(0, (SELECT count(*) FROM quarantine) - ?2)),
+             too_large AS (SELECT id FROM (
+                 SELECT id, size, sum(size) OVER (ORDER BY held_bytes DESC, id) AS so_far
+                 FROM callers)
+                 WHERE so_far - size < (SELECT sum(size) FROM entries) - ?4)
+             DELETE FROM quarantine WHERE (created_at < ?1
+                 OR id IN (SELECT id FROM too_many) OR id IN (SELECT id FROM too_large))
                  -- What was promised to a caller stays.
                  AND NOT (state = 'released' AND expires_at > ?3)",
         )?

@@ -1,6 +1,6 @@
 //! Jobs: written, read back, listed, recovered.
 
-use gate::{ClaimResult, IdempotencyClaim, JobFilter, JobState, Timestamp};
+use gate::{ClaimResult, IdempotencyClaim, JobFilter, JobState, Store, Timestamp};
 
 use crate::{job, stores, with_artifact};
 
@@ -115,4 +115,28 @@ async fn many_writers_at_once_lose_nothing() {
         let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
         assert_eq!(store.jobs(filter).await.unwrap().len(), 400);
     }
+}
+
+#[tokio::test]
+async fn what_a_job_waited_with_is_on_no_free_page_when_it_is_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = crate::direct(folder.path());
+    let secret = "the-secret-of-the-call";
+    let arguments = format!("[{}\"\"]", format!("\"{secret}\",").repeat(2_000));
+    let mut one = job(1_000, JobState::Queued);
+    one.pending = serde_json::value::RawValue::from_string(arguments).ok();
+    store.save(one.clone()).await.unwrap();
+    one.pending = None;
+    one.state = JobState::Succeeded;
+    one.finished_at = Some(Timestamp(2_000));
+    store.record(one).await.unwrap();
+    drop(store);
+    let file = folder.path().join("toolgate.db");
+    // The last one to close the database folds its log into it.
+    rusqlite::Connection::open(&file)
+        .and_then(|last| last.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+        .unwrap();
+    let bytes = std::fs::read(file).unwrap();
+    let found = bytes.windows(secret.len()).filter(|part| *part == secret.as_bytes()).count();
+    assert_eq!(found, 0);
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::stores;
 
-fn entry(number: u32, tool: &str, caller: &str) -> QuarantineEntry {
+pub fn entry(number: u32, tool: &str, caller: &str) -> QuarantineEntry {
     QuarantineEntry {
         summary: QuarantineSummary {
             id: format!("q_{number:026}"),

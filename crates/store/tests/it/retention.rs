@@ -4,7 +4,7 @@ use gate::{Job, JobId, JobRetention, JobState, RecordRetention, Timestamp};
 
 use serde_json::value::to_raw_value;
 
-use crate::{job, stores, with_artifact};
+use crate::{job, quarantine, stores, with_artifact};
 
 fn policy(before: i64, max_jobs: u64, max_artifact_bytes: u64) -> JobRetention {
     JobRetention {
@@ -73,5 +73,59 @@ async fn the_caller_who_keeps_most_loses_its_oldest_jobs() {
         assert_eq!(overdue(500).await, []);
         assert_eq!(overdue(499).await, [greedy[0].id.clone()]);
         assert_eq!(overdue(300).await, [greedy[0].id.clone(), greedy[1].id.clone()]);
+    }
+}
+
+#[tokio::test]
+async fn the_caller_who_has_most_jobs_or_artifacts_loses_its_oldest() {
+    for (_folder, store) in stores() {
+        let of = |at, caller: &str| Job {
+            caller: caller.to_owned(),
+            ..with_artifact(job(at, JobState::Succeeded), 100)
+        };
+        let modest: Vec<_> = (1..=2).map(|at| of(at * 1_000, "modest")).collect();
+        let greedy: Vec<_> = (3..=6).map(|at| of(at * 1_000, "greedy")).collect();
+        for job in modest.iter().chain(&greedy) {
+            store.record(job.clone()).await.unwrap();
+        }
+        let check = async |policy: JobRetention, expected: &[&Job]| {
+            let expected: Vec<JobId> = expected.iter().map(|job| job.id.clone()).collect();
+            assert_eq!(store.overdue(policy).await.unwrap(), expected, "{policy:?}");
+        };
+        let [g0, g1, g2, ..] = &greedy[..] else { unreachable!() };
+        let [m0, _] = &modest[..] else { unreachable!() };
+        check(policy(0, 6, 600), &[]).await;
+        check(policy(0, 4, 600), &[g0, g1]).await;
+        check(policy(0, 6, 400), &[g0, g1]).await;
+        check(policy(0, 6, 399), &[g0, g1, m0]).await;
+        // Once both have the same, each gives back in turn.
+        check(policy(0, 2, 600), &[g0, g1, m0, g2]).await;
+        check(JobRetention { limit: 1, ..policy(0, 2, 600) }, &[g0]).await;
+    }
+}
+
+#[tokio::test]
+async fn the_caller_who_has_most_in_quarantine_loses_its_oldest() {
+    for (max_quarantined, max_bytes) in [(3, 1_000_000), (100, 60)] {
+        for (_folder, store) in stores() {
+            let now = Timestamp(100_000);
+            for (at, caller) in [(1, "modest"), (2, "greedy"), (3, "greedy"), (4, "greedy")] {
+                let mut entry = quarantine::entry(at, "a", caller);
+                entry.payload = to_raw_value(&"x".repeat(18)).unwrap();
+                store.quarantine(entry).await.unwrap();
+            }
+            let stays = RecordRetention {
+                now,
+                before: Timestamp(0),
+                max_bytes,
+                max_quarantined,
+                max_approvals: 10,
+            };
+            store.forget(Vec::new(), stays).await.unwrap();
+            for (at, stays) in [(1, true), (2, false), (3, true), (4, true)] {
+                let id = quarantine::entry(at, "", "").summary.id;
+                assert_eq!(store.quarantined(&id, now).await.unwrap().is_some(), stays, "{id}");
+            }
+        }
     }
 }

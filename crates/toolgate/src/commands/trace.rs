@@ -57,7 +57,7 @@ fn show(trace: &Trace, full: bool, printer: &Printer) {
         let at = event.ts_ms.saturating_sub(begin);
         printer.data(format!("{at:>8} ms  {}", line(event)));
         if full {
-            printer.json(&event.payload);
+            printer.json_in_text(&event.payload);
         }
     }
     let output = &trace.final_output;
@@ -68,7 +68,7 @@ fn show(trace: &Trace, full: bool, printer: &Printer) {
         None => format!("     end     {kind}"),
     });
     if full {
-        printer.json(output);
+        printer.json_in_text(output);
     }
 }
 

@@ -15,6 +15,7 @@ use super::{
     FileErrors, SettingsError, ToolgateSettings, compatibility, env_file, mcp_servers, mlx_host,
     operator_paths::OperatorPaths,
 };
+use crate::files;
 
 /// The file that is read if no other is named.
 pub const DEFAULT_FILE: &str = "toolgate.yaml";
@@ -259,7 +260,7 @@ fn responsible(names: &[String], pointers: &[&str]) -> String {
 
 /// Reads a settings file.
 pub fn read(file: &Path) -> anyhow::Result<String> {
-    let bytes = std::fs::read(file)
+    let bytes = files::read_document(file)
         .with_context(|| format!("cannot read the settings file `{}`", file.display()))?;
     let name = file.display().to_string();
     String::from_utf8(bytes).map_err(|error| FileErrors(vec![not_utf8(&name, &error)]).into())

@@ -180,7 +180,7 @@ pub struct ServerSection {
     /// The most calls that run at once; more get 429.
     #[schemars(range(min = 1, max = 65_536))]
     pub max_concurrency: usize,
-    /// The most open connections; more wait.
+    /// The most connections at work; more get 429. Several callers share them.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_connections: usize,
     /// Timeout for the headers of a request, in milliseconds.
@@ -500,7 +500,7 @@ pub struct RetentionSection {
     /// Days that finished jobs are kept.
     #[schemars(range(min = 1))]
     pub max_age_days: u64,
-    /// The most finished jobs that are kept.
+    /// The most finished jobs that are kept. The caller who has most loses its oldest first, here and below.
     #[schemars(range(min = 1))]
     pub max_jobs: u64,
     /// The most bytes of artifacts that are kept.

@@ -11,7 +11,7 @@ use guard::{files::PathLocation, process};
 use upstream::variables;
 
 use super::{AllowlistSetting, LoadedSettings, env_file};
-use crate::wiring;
+use crate::{files, wiring};
 
 /// What a path is to the programs that we start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl OperatorPaths {
 fn commands(loaded: &LoadedSettings) -> Vec<(String, Vec<String>, PathBuf)> {
     let files = wiring::user_files(loaded).unwrap_or_default();
     let command = |file: PathBuf| {
-        let text = std::fs::read_to_string(&file).ok()?;
+        let text = files::read_document_text(&file).ok()?;
         let document = Document::parse("", &text).ok()?;
         let folder = file.parent()?.to_owned();
         let words = document.value().get("run")?.as_array()?.iter();

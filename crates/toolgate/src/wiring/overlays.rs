@@ -16,7 +16,10 @@ use serde_json::Value;
 use upstream::{OverlaySource, lock::FileStamp, names, settings::Overlay};
 
 use super::BoundTool;
-use crate::settings::{LoadedSettings, SettingsError};
+use crate::{
+    files,
+    settings::{LoadedSettings, SettingsError},
+};
 
 /// The overlays of an upstream, by the tools' own names.
 type OverlaysByTool = BTreeMap<String, Overlay>;
@@ -66,7 +69,7 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<
     }
     for path in super::contract_files(&folder).map_err(unreadable)? {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
+        let text = files::read_document_text(&path)
             .with_context(|| format!("cannot read the overlay `{name}`"))?;
         let checked = Document::parse(&name, &text)
             .map_err(|one| vec![*one])

@@ -36,13 +36,10 @@ impl UpstreamLibrary {
         })
     }
 
-    /// The upstream of a resource: the one that lists it, or else has a template for it. Where two do, neither is
-    /// asked: it would learn what the other is asked for.
+    /// The upstream of a resource: the one that lists it, or has a template for it. Where two do, neither is asked: it
+    /// would learn what the other is asked for.
     fn of_resource(&self, uri: &str) -> Result<&Arc<Upstream>, LibraryError> {
-        let mut claim: Vec<_> = self.upstreams().filter(|one| one.lists_resource(uri)).collect();
-        if claim.is_empty() {
-            claim = self.upstreams().filter(|one| one.has_template_for(uri)).collect();
-        }
+        let claim: Vec<_> = self.upstreams().filter(|one| one.has_resource(uri)).collect();
         match claim[..] {
             [] => Err(LibraryError::Unknown),
             [one] => Ok(one),

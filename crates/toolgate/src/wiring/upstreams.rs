@@ -18,7 +18,10 @@ use upstream::{
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host};
+use crate::{
+    files,
+    settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host},
+};
 use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
@@ -260,7 +263,7 @@ fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
 fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned + 'static>(
     file: &Path,
 ) -> anyhow::Result<T> {
-    let text = std::fs::read_to_string(file).context("cannot be read")?;
+    let text = files::read_document_text(file).context("cannot be read")?;
     let name = file.display().to_string();
     let document =
         Document::parse(&name, &text).map_err(|one| anyhow::anyhow!(one.message.clone()))?;

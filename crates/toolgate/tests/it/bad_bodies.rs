@@ -1,5 +1,7 @@
 //! Requests that are wrong before any tool is looked at: bodies, heads, routes.
 
+use std::time::{Duration, Instant};
+
 use testkit::{Answer, World, eventually, mcp::frame};
 
 use crate::{BINARY, command, command_that_waits, start};
@@ -52,7 +54,11 @@ async fn a_body_that_is_not_json_is_refused_by_every_door() {
     let arrays = "[".repeat(100_000) + &"]".repeat(100_000);
     let objects = r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000);
     let inside = format!(r#"{{"tool":"echo_json","input":{{"message":{arrays}}}}}"#);
-    let cases: [(&[u8], &str); 19] = [
+    let cases: [(&[u8], &str); 20] = [
+        (
+            br#"{"tool":"echo_json","args":{"message":1},"input":{"message":10000000000000000000001}}"#,
+            "integer `10000000000000000000001` is out of range",
+        ),
         (b"{", "EOF while parsing"),
         (b"not json", "line 1, column"),
         (b"{'args':{}}", "key must be a string"),
@@ -317,6 +323,34 @@ async fn who_says_nothing_keeps_nobody_out() {
 }
 
 #[tokio::test]
+async fn half_a_request_keeps_nobody_out() {
+    let settings =
+        "server: { max_connections: 8, header_timeout_ms: 60000, body_timeout_ms: 60000 }";
+    let world = start(settings).await;
+    let body = "POST /v1/jobs HTTP/1.1\r\nhost: localhost\r\ncontent-length: 40\r\n\r\n{";
+    for half in ["GET / HT", body] {
+        let mut waiting = Vec::new();
+        for _ in 0..100 {
+            waiting.push(world.sent(half).await);
+        }
+        let begin = Instant::now();
+        for path in ["/healthz", "/readyz", "/v1/tools"] {
+            let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+            assert_eq!(world.sent(request).await.answer().await.status, 200, "{half}");
+        }
+        // Those that came first made room, at once.
+        assert!(begin.elapsed() < Duration::from_secs(5), "{half}: {:?}", begin.elapsed());
+        assert_eq!(waiting.swap_remove(0).closed().await, b"", "{half}");
+        // And the last of them may still end what it began.
+        let mut last = waiting.pop().unwrap();
+        let rest = if half == body { " ".repeat(38) + "}" } else { "TP/1.1\r\n\r\n".into() };
+        last.send(rest).await.unwrap();
+        assert_eq!(last.answer().await.status, 400, "{half}");
+    }
+    assert_eq!(jobs(&world).await, 0);
+}
+
+#[tokio::test]
 async fn a_health_check_has_a_place_when_all_are_at_work() {
     let world = World::new(
         BINARY,
@@ -338,6 +372,11 @@ async fn a_health_check_has_a_place_when_all_are_at_work() {
         eventually("both run", async || started.read_dir().is_ok_and(|folder| folder.count() == 2))
             .await;
         world.get("/v1/tools").await.fails(429, "too_many_requests");
+        // Nor do those that wait for a place keep it out.
+        let mut more = Vec::new();
+        for _ in 0..40 {
+            more.push(world.sent("GET /v1/tools HTTP/1.1\r\nhost: localhost\r\n\r\n").await);
+        }
         assert_eq!(world.get("/healthz").await.status, 200);
         assert_eq!(world.get("/readyz").await.status, 200);
         std::fs::write(&go, "").unwrap();

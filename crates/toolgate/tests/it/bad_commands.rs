@@ -554,3 +554,18 @@ echo '{\"answer\":1}'";
     let job = failed["metrics"]["job_id"].as_str().unwrap();
     assert!(!world.folder().join("data/artifacts").join(job).exists());
 }
+
+#[tokio::test]
+async fn a_name_in_a_result_forges_no_line_of_the_log() {
+    let forged = "x\n2026-01-01T00:00:00Z  WARN forged\u{202e}\u{9b}2J";
+    let printed = serde_json::json!({ "answer": 1, forged: 1 }).to_string();
+    let script = format!("cat > /dev/null; echo '{}'", printed.replace("\\n", "\\\\n"));
+    let world = crate::with_commands("log: { format: human }\n", &[("forges", &script)]).await;
+    world.call("forges", &serde_json::json!({})).await.fails(502, "invalid_output");
+    let log = testkit::eventually("the log tells", async || {
+        Some(world.stderr()).filter(|log| log.contains("forged"))
+    })
+    .await;
+    assert!(!log.lines().any(|line| line.contains(" forged") && !line.contains("forges")), "{log}");
+    assert!(!log.contains(['\u{202e}', '\u{9b}']), "{log:?}");
+}

@@ -395,3 +395,21 @@ async fn what_cannot_be_recorded_does_not_happen() {
     let device = std::fs::metadata("/dev/full").unwrap();
     assert!(std::os::unix::fs::FileTypeExt::is_char_device(&device.file_type()));
 }
+
+#[test]
+fn of_a_document_that_has_no_end_no_more_is_read_than_tells_so() {
+    let endless = |world: &World, path: &str| {
+        std::os::unix::fs::symlink("/dev/zero", world.folder().join(path)).unwrap();
+    };
+    let too_large = "the document is larger than 1048576 bytes";
+    let world = World::new(BINARY, "contracts: [ ./contracts ]\nallowlist: ./allowed.yaml\n");
+    world.cli("config show --config /dev/zero").exits(2).stderr_has(too_large);
+    std::fs::create_dir(world.folder().join("contracts")).unwrap();
+    endless(&world, "allowed.yaml");
+    world.cli("upstream list").exits(2).stderr_has(too_large);
+    endless(&world, "contracts/endless.yaml");
+    world.cli("tools").exits(2).stderr_has(too_large);
+    let world = World::new(BINARY, "");
+    endless(&world, "toolgate.lock");
+    world.cli("lock check --lock toolgate.lock").exits(2);
+}

@@ -213,6 +213,12 @@ async fn tokens_are_asked_for_and_name_the_caller() {
     assert_eq!(refused.json()["metrics"]["error_code"], "unauthorized");
     let wrong = [("authorization", "Bearer a-long-enough-secreT")];
     assert_eq!(world.send("GET", "/v1/tools", &wrong, None).await.status, 401);
+    // Of two tokens, something on the way may have looked at the other.
+    let two = "GET /v1/tools HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a-long-enough-secret\r\n\
+               authorization: Bearer other\r\n\r\n";
+    let refused = world.sent(two).await.answer().await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(refused.text().contains("at most one Authorization header"), "{}", refused.text());
     let right = [("authorization", "Bearer a-long-enough-secret")];
     let body = br#"{"args":{"name":"x"}}"#.to_vec();
     assert_eq!(world.send("POST", "/v1/tools/hello", &right, Some(body)).await.status, 200);

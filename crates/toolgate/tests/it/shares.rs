@@ -1,6 +1,10 @@
 //! No caller takes all that there is from the others.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use testkit::{Answer, World, eventually};
@@ -99,4 +103,83 @@ async fn jobs_of_one_caller_leave_places_and_workers_for_another() {
         get(&world, "/metrics").await.text().contains("toolgate_jobs_queued 0")
     })
     .await;
+}
+
+/// A server with ten places for connections.
+async fn start_small() -> World {
+    let settings = SETTINGS.replace(
+        "server:\n",
+        "server:\n  max_connections: 10\n  header_timeout_ms: 60000\n  body_timeout_ms: 60000\n",
+    );
+    let world = World::new(BINARY, &settings).with_env("GREEDY", GREEDY).with_env("MODEST", MODEST);
+    std::fs::create_dir(world.folder().join("contracts")).unwrap();
+    world.started().await
+}
+
+fn request(token: &str, line: &str, headers: &str, body: &str) -> String {
+    format!(
+        "{line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\n{headers}\r\n{body}"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_bodies_of_one_caller_leave_connections_for_another() {
+    let world = start_small().await;
+    let half = request(GREEDY, "POST /v1/jobs", "content-length: 40\r\n", "{");
+    let mut waiting = Vec::new();
+    for _ in 0..40 {
+        waiting.push(world.sent(&half).await);
+    }
+    let begin = Instant::now();
+    for _ in 0..3 {
+        let answer = post(&world, MODEST, "/v1/tools/execute", hello()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_of_one_caller_leave_connections_for_another() {
+    let world = start_small().await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen",
+        "params": { "notifications": { "toolsListChanged": true }, "_meta": meta } })
+    .to_string();
+    let headers = format!(
+        "accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+         mcp-method: subscriptions/listen\r\ncontent-length: {}\r\n",
+        body.len()
+    );
+    let listen = request(GREEDY, "POST /mcp", &headers, &body);
+    let (mut streams, mut refused) = (Vec::new(), None);
+    for _ in 0..20 {
+        let mut raw = world.sent(&listen).await;
+        let head = raw.head().await;
+        if head.status == 200 {
+            streams.push(raw);
+        } else {
+            refused = Some((raw, head));
+        }
+    }
+    assert_eq!(streams.len(), 8);
+    let (raw, head) = refused.unwrap();
+    assert_eq!((head.status, head.header("retry-after")), (429, "1"));
+    let text = String::from_utf8(raw.closed().await).unwrap();
+    let message = "so many connections of this caller are at work that the rest of the 10 \
+                   (server.max_connections) is kept for others; retry shortly";
+    assert!(text.contains(message), "{text}");
+    for _ in 0..3 {
+        let answer = post(&world, MODEST, "/v1/tools/execute", hello()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    // A connection counts for whoever uses it.
+    let list = |token| request(token, "GET /v1/tools", "", "");
+    let mut raw = world.sent(list(MODEST)).await;
+    assert_eq!(raw.answer().await.status, 200);
+    raw.send(list(GREEDY)).await.unwrap();
+    assert_eq!(raw.answer().await.status, 429);
 }

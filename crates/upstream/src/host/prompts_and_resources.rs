@@ -1,6 +1,9 @@
 //! The prompts and resources of an upstream, pinned as tools are.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use contract::ApprovalRequirement;
 use serde_json::Value;
@@ -10,8 +13,12 @@ use crate::{
     listings::ServerListings,
     lock::{self, PinnedListings},
     methods::UpstreamMethod,
+    server_text::ServerText,
     settings,
 };
+
+/// The number of resources, and of templates, of an upstream that are compared with those of others.
+const MAX_COMPARED: usize = 1_000;
 
 impl Upstream {
     /// The prompts that are served.
@@ -60,10 +67,7 @@ impl Upstream {
     pub(crate) fn offers(&self, method: UpstreamMethod, params: &Value) -> bool {
         let text = |value: &Value| value.as_str().map(str::to_owned).unwrap_or_default();
         match method {
-            UpstreamMethod::ReadResource => {
-                let uri = text(&params["uri"]);
-                self.lists_resource(&uri) || self.has_template_for(&uri)
-            }
+            UpstreamMethod::ReadResource => self.has_resource(&text(&params["uri"])),
             UpstreamMethod::GetPrompt => self.lists_prompt(&params["name"]),
             UpstreamMethod::Complete => {
                 let reference = &params["ref"];
@@ -76,13 +80,16 @@ impl Upstream {
         }
     }
 
-    /// True if it lists the resource.
-    pub fn lists_resource(&self, uri: &str) -> bool {
+    /// True if it lists the resource, or the URI may come from one of its templates.
+    pub fn has_resource(&self, uri: &str) -> bool {
+        self.lists_resource(uri) || self.has_template_for(uri)
+    }
+
+    fn lists_resource(&self, uri: &str) -> bool {
         self.resources().iter().any(|one| one["uri"] == uri)
     }
 
-    /// True if the URI may come from one of its templates.
-    pub fn has_template_for(&self, uri: &str) -> bool {
+    fn has_template_for(&self, uri: &str) -> bool {
         let templates = self.templates();
         let mut templates = templates.iter().filter_map(|one| one["uriTemplate"].as_str());
         templates.any(|template| may_match(template, uri))
@@ -103,6 +110,47 @@ impl Upstream {
                 .method(UpstreamMethod::Complete)
                 .is_some_and(|tool| tool.contract.approval == ApprovalRequirement::Never)
     }
+}
+
+/// Warnings about resources that one upstream lists and another has too: they are read from neither. One for each pair,
+/// with the upstreams that it is about.
+pub(super) fn shared_resources(upstreams: &[Arc<Upstream>]) -> Vec<([usize; 2], String)> {
+    // Read once: every look at a listing goes through the lock.
+    let all: Vec<_> = upstreams.iter().map(|one| (one.resources(), one.templates())).collect();
+    let texts = |key: &str, values: &[Value]| -> Vec<String> {
+        let texts = values.iter().take(MAX_COMPARED).filter_map(|one| one[key].as_str());
+        texts.map(str::to_owned).collect()
+    };
+    let all: Vec<_> = all
+        .iter()
+        .map(|(resources, templates)| (texts("uri", resources), texts("uriTemplate", templates)))
+        .collect();
+    let listed: Vec<HashSet<&str>> =
+        all.iter().map(|(uris, _)| uris.iter().map(String::as_str).collect()).collect();
+    let has = |index: usize, uri: &str| {
+        listed[index].contains(uri) || all[index].1.iter().any(|template| may_match(template, uri))
+    };
+    let mut warnings = Vec::new();
+    for first in 0..all.len() {
+        for second in first + 1..all.len() {
+            let shared: HashSet<&str> = listed[first]
+                .iter()
+                .filter(|uri| has(second, uri))
+                .chain(listed[second].iter().filter(|uri| has(first, uri)))
+                .copied()
+                .collect();
+            let Some(example) = shared.iter().min() else { continue };
+            let message = format!(
+                "{} resources are of `{}` and of `{}`, and read from neither at /mcp, such as `{}`",
+                shared.len(),
+                upstreams[first].id,
+                upstreams[second].id,
+                ServerText::new(example).for_programs()
+            );
+            warnings.push(([first, second], message));
+        }
+    }
+    warnings
 }
 
 /// True if a URI may come from a template: it has the same beginning before the first variable, and the same end after

@@ -63,7 +63,6 @@ impl Upstream {
     pub fn status(&self) -> UpstreamStatus {
         let served = self.served.load();
         let listings = served.listings.as_deref();
-        let text = |key: &str| listings.and_then(|listings| listings.info.get(key)?.as_str());
         let stderr = self.stderr();
         let stderr = stderr.for_programs();
         let sandbox = self.sandbox();
@@ -75,8 +74,8 @@ impl Upstream {
             protocol: listings
                 .map(|listings| listings.protocol.clone())
                 .filter(|protocol| !protocol.is_empty()),
-            server: text("name")
-                .map(|name| format!("{name} {}", text("version").unwrap_or_default())),
+            server: listings
+                .and_then(|listings| Some(format!("{} {}", listings.name()?, listings.version()))),
             tools: served.tools.iter().map(|tool| tool.contract.name.clone()).collect(),
             rejected: served.rejected.clone(),
             remarks: self.remarks(),

@@ -197,10 +197,10 @@ pub(super) async fn listen(
     };
     let (sender, messages) = MessageSender::channel();
     let replaced = session.replace_stream();
-    let (app, listener) = (head.app.clone(), session.clone());
+    let (app, scope, listener) = (head.app.clone(), head.scope.clone(), session.clone());
     tokio::spawn(async move {
         tokio::select! {
-            () = subscriptions::notify(app, listener, sender) => {}
+            () = subscriptions::notify(app, scope, listener, sender) => {}
             () = replaced.cancelled() => {}
         }
     });

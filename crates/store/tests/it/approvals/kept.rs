@@ -154,6 +154,35 @@ async fn above_the_number_those_go_that_say_nothing_any_more() {
 }
 
 #[tokio::test]
+async fn above_the_number_the_caller_who_has_most_loses_its_oldest() {
+    for (_folder, store) in stores() {
+        let mut ids = Vec::new();
+        for (number, caller) in [(0, "modest"), (1, "greedy"), (2, "greedy"), (3, "greedy")] {
+            let one = Approval {
+                id: ApprovalId::new(Timestamp(1_000 + number)),
+                ..approval("x", &number.to_string(), caller)
+            };
+            request(&store, &one).await;
+            let (at, until) = (Timestamp(2_000), Timestamp(3_000));
+            store.decide_approval(one.id.clone(), verdict(false), at, until).await.unwrap();
+            ids.push(one.id);
+        }
+        let stays = RecordRetention {
+            max_bytes: 1_000,
+            now: Timestamp(4_000),
+            before: Timestamp(0),
+            max_quarantined: 10,
+            max_approvals: 3,
+        };
+        store.forget(Vec::new(), stays).await.unwrap();
+        let filter = ApprovalFilter { limit: 9, ..ApprovalFilter::default() };
+        let left = store.approvals(filter, Timestamp(4_000)).await.unwrap();
+        let left: Vec<_> = left.iter().rev().map(|one| &one.id).collect();
+        assert_eq!(left, [&ids[0], &ids[2], &ids[3]]);
+    }
+}
+
+#[tokio::test]
 async fn what_a_job_left_behind_is_cancelled_without_a_restart() {
     for (_folder, store) in stores() {
         let mut owner = job(1_000, JobState::Running);

@@ -96,6 +96,10 @@ async fn a_trace_can_be_written_and_read() {
         .stdout;
     let full = world.cli("trace show --full run.json").stdout;
     assert!(full.len() > shown.len() && full.contains("\"system\""));
+    let hidden = world.read("run.json").replace("Summarize policy-002", "\u{9b}2J\u{202e}ask");
+    world.write("hidden.json", &hidden);
+    let full = world.cli("trace show --full hidden.json").exits(0).stdout;
+    assert!(full.contains("\\u202eask") && !full.contains(['\u{9b}', '\u{202e}']), "{full}");
     std::fs::create_dir(world.folder().join("runs")).unwrap();
     let output = world.cli(&["ask", "show policy-002", "--trace", "runs"]).exits(0);
     output.stderr_has("trace: runs/trace_");

@@ -43,6 +43,43 @@ async fn until(raw: &mut Raw, words: &str) -> String {
     text
 }
 
+#[tokio::test]
+async fn a_door_to_one_toolset_tells_of_no_job_of_another() {
+    let world = World::new(crate::BINARY, "contracts: [ ./contracts ]\n");
+    let go = crate::command_that_waits(&world, "slow");
+    let world = world.started().await;
+    let id = world.submit(&json!({ "tool": "slow", "input": {} })).await;
+    let uri = format!("toolgate://jobs/{id}");
+    world.until_job_is(&id, "running").await;
+    let params = json!({ "_meta": meta(&json!({})),
+        "notifications": { "toolsListChanged": true, "resourceSubscriptions": [uri] } });
+    let body = request("s", "subscriptions/listen", &params).to_string();
+    let headers = [JSON, ACCEPT, MODERN, ("mcp-method", "subscriptions/listen")];
+    let mut streams = Vec::new();
+    for path in ["/mcp/commands", "/mcp/autosage"] {
+        let mut raw = world.sent(frame("POST", path, &headers, &body)).await;
+        assert_eq!(raw.head().await.status, 200);
+        let first = until(&mut raw, "\n\n").await;
+        assert_eq!(first.contains(&uri), path == "/mcp/commands", "{first}");
+        streams.push(raw);
+    }
+    let legacy = Legacy::open_at(&world, "/mcp/autosage", "2025-11-25", &json!({})).await;
+    legacy.ask("resources/subscribe", &json!({ "uri": uri })).await;
+    let session = [("mcp-session-id", legacy.session.as_str())];
+    let mut raw = world
+        .sent(frame("GET", "/mcp/autosage", &[&[JSON, ACCEPT], &session[..]].concat(), ""))
+        .await;
+    assert_eq!(raw.head().await.status, 200);
+    std::fs::write(go, "").unwrap();
+    until(&mut streams[0], "notifications/resources/updated").await;
+    world.until_job_is(&id, "succeeded").await;
+    streams.push(raw);
+    for raw in &mut streams[1..] {
+        let more = tokio::time::timeout(Duration::from_millis(300), raw.more()).await;
+        assert!(more.as_ref().is_ok_and(|more| !more.contains(&id)) || more.is_err(), "{more:?}");
+    }
+}
+
 /// The end of a body in pieces.
 const END: &str = "0\r\n\r\n";
 

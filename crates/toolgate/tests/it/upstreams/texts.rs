@@ -108,6 +108,26 @@ async fn listings_are_judged_as_those_of_tools() {
 }
 
 #[tokio::test]
+async fn the_name_and_version_of_a_server_hide_nothing_and_give_no_orders() {
+    for bad in [format!("1.0{EVIL}"), ORDER.to_owned()] {
+        let mut script = one("act", &super::said("fine"));
+        script["initialize"] = json!({ "capabilities": { "tools": {} },
+            "serverInfo": { "name": bad, "version": bad } });
+        let world = Upstreams::new(&[("up", script)], "").started().await;
+        let listed = world.get("/v1/tools?details=full").await.json();
+        are_plain(&listed);
+        let uri = json!({ "uri": "toolgate://contracts/up__act" });
+        let read = Modern::new(&world).ask("resources/read", uri).await;
+        let contract = read["result"]["contents"][0]["text"].as_str().unwrap();
+        let contract: Value = serde_json::from_str(contract).unwrap();
+        are_plain(&contract);
+        assert_eq!(contract["version"], "0", "{contract}");
+        is_plain(&world.cli("upstream list").exits(0).all());
+        are_plain(&world.cli("upstream list --json").exits(0).json());
+    }
+}
+
+#[tokio::test]
 async fn a_prompt_hides_nothing() {
     let world = Upstreams::new(&[("up", library())], "").started().await;
     let got = Modern::new(&world).ask("prompts/get", json!({ "name": "up__good" })).await;

@@ -172,7 +172,8 @@ fn shelf(id: &str, any: bool) -> Value {
         "prompts/list": { "prompts": [{ "name": "greet" }] },
         "prompts/get": { "messages": [{ "role": "user", "content": { "type": "text", "text": id } }] },
         "resources/list": { "resources": [{ "uri": format!("{id}://one"), "name": "one" },
-            { "uri": "shared://one", "name": "shared" }] },
+            { "uri": "shared://one", "name": "shared" },
+            { "uri": if any { "two://items/9" } else { "two://own" }, "name": "item" }] },
         "resources/templates/list": { "resourceTemplates": [{ "uriTemplate": template, "name": "any" }] },
         "resources/read": { "contents": [{ "uri": "$uri", "text": id }] },
         "completion/complete": { "completion": { "values": [id] } },
@@ -216,6 +217,13 @@ async fn prompts_and_resources_are_handed_out_where_they_belong() {
     assert_eq!(read(&all, "secret://other?token=1").await, None, "nobody says that it has that");
     assert_eq!(read(&all, "shared://one").await, None, "two of them say that it is theirs");
     assert_eq!(read(&two, "shared://one").await.as_deref(), Some("two"));
+    // A template is a claim too: another one does not get what it lists out of it.
+    assert_eq!(read(&all, "two://items/9").await, None);
+    assert_eq!(read(&two, "two://items/9").await.as_deref(), Some("two"));
+    let refused = all.ask("resources/read", json!({ "uri": "two://items/9" })).await;
+    assert!(refused.to_string().contains("2 upstreams have this resource"), "{refused}");
+    let told = "2 resources are of `one` and of `two`, and read from neither at /mcp, such as `shared://one`";
+    world.cli("upstream list").exits(0).stdout_has(told);
     let argument = json!({ "name": "who", "value": "A" });
     let reference = json!({ "type": "ref/prompt", "name": "two__greet" });
     let completed =
