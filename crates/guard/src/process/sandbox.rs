@@ -3,6 +3,7 @@
 mod access_map;
 mod landlock_rules;
 mod no_network;
+mod other_processes;
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -22,7 +23,7 @@ const HOME_FOLDERS: [&str; 6] =
     [".cache", ".config", ".local", ".local/share", ".local/state", ".npm"];
 
 /// The files that a command can reach beside the programs and libraries of the machine, and whether it can reach the
-/// network. Nor can it signal or trace a process outside, and of root's powers it has none.
+/// network. Nor can it signal, trace or change a process outside, and of root's powers it has none.
 ///
 /// The nearest path above a file decides about it. With `write: ["/"]` everything can be reached that is not hidden. In
 /// a folder in which something is hidden or fixed, nothing new can be made, and what others make there later cannot be
@@ -103,6 +104,7 @@ impl ProcessSandbox {
         if applied != SandboxLevel::Not {
             drop_capabilities()?;
         }
+        other_processes::enter()?;
         if !self.network {
             no_network::enter()?;
         }
