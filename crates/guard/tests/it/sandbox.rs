@@ -398,3 +398,40 @@ async fn a_supervisor_leaves_no_core_dump_and_its_command_is_a_process_like_any_
     assert_eq!(seen, 2);
     drop(child);
 }
+
+/// A terminal of the operator's shows what is to be approved, and takes the answer.
+#[tokio::test]
+async fn of_devices_only_harmless_ones_can_be_opened() {
+    let script = "import os, pty, sys
+master, slave = pty.openpty()
+print(os.ttyname(slave), flush=True)
+sys.stdin.read()";
+    let mut terminal = within(spawner().open(launch("python3", &["-c", script]))).await.unwrap();
+    let mut name = vec![0; 100];
+    let length = within(terminal.stdout.as_mut().unwrap().read(&mut name)).await.unwrap();
+    let name = String::from_utf8(name[..length].to_vec()).unwrap().trim().to_owned();
+    assert!(name.starts_with("/dev/pts/"), "{name}");
+    let script = format!(
+        "for device in {name} /dev/ptmx /dev/tty /dev/tty0 /dev/console /dev/kmsg /dev/fuse /dev/input/event0; do
+            (: <$device) 2>/dev/null && echo \"read $device\"
+            [ -c $device ] && (: >>$device) 2>/dev/null && echo \"wrote $device\"
+        done
+        for device in null zero full random urandom; do
+            head -c0 /dev/$device && (: >>/dev/$device) || echo \"no $device\"
+        done
+        echo here >/dev/stdout && echo lost >/dev/null && cat /dev/stdin </dev/null
+        f=/dev/shm/toolgate-test-$$ && echo shared >$f && cat $f && rm $f"
+    );
+    let text = match run(Launch { sandbox: Some(beside(&[], &[])), ..shell(&script) }).await {
+        Err(StartError::NoSandbox) => return,
+        finished => String::from_utf8(finished.unwrap().stdout.bytes).unwrap(),
+    };
+    assert_eq!(text, "here\nshared\n");
+    // Whoever needs terminals names them.
+    let paths = ["/", "/dev/ptmx", "/dev/pts"].map(std::path::PathBuf::from);
+    let sandbox = ProcessSandbox { write: paths.into(), ..beside(&[], &[]) };
+    let script = "import os, pty; master, slave = pty.openpty(); print(os.write(slave, b'x'))";
+    let launch = Launch { sandbox: Some(sandbox), ..launch("python3", &["-c", script]) };
+    assert_eq!(String::from_utf8(run(launch).await.unwrap().stdout.bytes).unwrap(), "1\n");
+    drop(terminal);
+}

@@ -49,6 +49,8 @@ pub enum ProgramOwner {
     /// A tool, by its name.
     Tool(String),
     ModelServers,
+    /// A person who names it behind `--`.
+    CommandLine,
 }
 
 impl fmt::Display for ProgramOwner {
@@ -57,6 +59,7 @@ impl fmt::Display for ProgramOwner {
             Self::Upstream(id) => write!(formatter, "upstream `{id}`"),
             Self::Tool(name) => write!(formatter, "tool `{name}`"),
             Self::ModelServers => write!(formatter, "model servers (`tools.mlx.launch`)"),
+            Self::CommandLine => write!(formatter, "the command line"),
         }
     }
 }
@@ -114,9 +117,9 @@ impl OperatorPaths {
     fn files(&mut self, loaded: &LoadedSettings) {
         let settings = &loaded.settings;
         self.add(PathRole::Secret, "the data folder", &loaded.data_dir());
-        // Not the one in the system's folder for temporary files: in a folder with something of ours, programs could make
-        // no files.
-        if let Some(folder) = loaded.work_folders().first() {
+        // The one in the system's folder for temporary files only where it is used: where something of ours is, programs
+        // get a folder of their own to make files in.
+        for folder in store::work_folders_in_use(&loaded.work_folders()) {
             self.add(PathRole::Secret, "the work folder", folder);
         }
         self.add(PathRole::Started, "the folder for temporary files", &std::env::temp_dir());
