@@ -14,6 +14,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
 
 use self::access_map::{AccessMap, PathAccess};
+use crate::files::PathLocation;
 
 /// The error by which a process says that there is no Landlock here.
 pub(super) const NO_LANDLOCK: Errno = Errno::OPNOTSUPP;
@@ -87,6 +88,20 @@ impl ProcessSandbox {
     pub fn with_write(mut self, folder: &Path) -> Self {
         self.write.push(folder.to_owned());
         self
+    }
+
+    /// True if a command in it can change this, as far as the sandbox says. `cwd` is where relative paths start.
+    pub fn can_change(&self, path: &Path, cwd: &Path) -> bool {
+        let place = |list: &[PathBuf]| list.iter().map(|path| cwd.join(path)).collect();
+        let placed = Self {
+            read: place(&self.read),
+            write: place(&self.write),
+            hidden: place(&self.hidden),
+            fixed: place(&self.fixed),
+            ..self.clone()
+        };
+        let map = AccessMap::of(&placed, Path::new("/"));
+        PathLocation::of(path).is_ok_and(|found| map.access_at(found.end()) == PathAccess::Write)
     }
 
     /// All that was named, for a check that it is there.
