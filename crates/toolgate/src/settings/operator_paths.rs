@@ -104,9 +104,12 @@ impl OperatorPaths {
         let mut places = self.places(PathRole::Fixed);
         let own = |file: &ProgramFile| {
             let mut own = self.program_files.iter().filter(|own| own.owner == *owner);
-            own.any(|own| match file.is_around {
-                true => own.place.starts_with(&file.place),
-                false => !own.is_around && own.place == file.place,
+            own.any(|own| {
+                if file.is_around {
+                    own.place.starts_with(&file.place)
+                } else {
+                    !own.is_around && own.place == file.place
+                }
             })
         };
         let others = self.program_files.iter().filter(|file| file.owner != *owner && file.is_kept);

@@ -133,12 +133,12 @@ impl AccessMap {
     /// read what is typed there.
     pub(super) fn opens_device(&self, path: &Path) -> bool {
         let known = || DEVICES.iter().any(|device| path == Path::new(device));
-        let calculates = |device: &&str| {
+        let calculates = |device: &str| {
             path.starts_with(device)
                 || path.parent() == Some(Path::new(DEVICE_FOLDER))
                     && path.as_os_str().as_encoded_bytes().starts_with(device.as_bytes())
         };
-        known() || PROCESSORS.iter().any(|device| calculates(&device)) || self.names_above(path)
+        known() || PROCESSORS.iter().any(|device| calculates(device)) || self.names_above(path)
     }
 
     /// True if a sandbox names this path, or one above it that is not `/`.

@@ -96,7 +96,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     found.diagnostics.extend(environment::unknown(loaded, &contracts.bound));
     found.diagnostics.extend(contracts.diagnostics);
     for exposed in sandboxes::exposed(loaded, &contracts.bound) {
-        let warning = loaded.warning(&exposed.pointer(), &exposed.message());
+        let warning = loaded.warning(&exposed.pointer(), exposed.message());
         found.diagnostics.push(warning.hint(sandboxes::EXPOSED_HINT));
     }
     if let Err(error) = wiring::protected_paths::check(&contracts.bound, loaded) {

@@ -97,7 +97,7 @@ pub fn of_words(program: &str, words: &[String], folder: &Path, paths: &[PathBuf
         if OPTIONS.contains(&option) {
             let value = value.or_else(|| words.next()).map(|value| folder.join(value));
             found.extend(value.filter(|value| value.is_dir()));
-        } else if !word.starts_with('-') && !(runs && SUBCOMMANDS.contains(&word)) {
+        } else if !(word.starts_with('-') || runs && SUBCOMMANDS.contains(&word)) {
             let path = folder.join(word);
             let is_program = path.is_dir() && MARKS.iter().any(|mark| path.join(mark).exists());
             let is_first = runs || path.exists();
