@@ -45,6 +45,8 @@ mod spawner;
 mod supervised;
 mod supervisor;
 
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+
 pub use capture::MAX_STDERR_LINE_BYTES;
 pub use child::Child;
 pub use detached::{DetachedChild, DetachedLaunch};
@@ -69,7 +71,10 @@ const CONFINE: &str = "__confine";
 ///
 /// Must be the first line of `main` in a program that uses [`Spawner::of_this_program`], before
 /// threads, logging or a runtime exist.
+///
+/// Whatever it is, nothing of its memory gets into a core dump, and no other process of this user may look into it.
 pub fn supervise_if_asked() {
+    keep_memory_private();
     // What is open beside the standard streams was left open by whoever started this program, and is no
     // business of its children: a lock or a pipe that a model server holds is held for weeks.
     close_fds::set_fds_cloexec(FIRST_AFTER_STREAMS, &[]);
@@ -80,4 +85,12 @@ pub fn supervise_if_asked() {
         Some(word) if word == CONFINE => confine::main(arguments),
         _ => {}
     }
+}
+
+/// The memory of this program holds secrets, and that of a supervisor what it starts with. A program that it starts can be
+/// dumped again, within its own limits. Where the kernel refuses there is nothing else to do.
+fn keep_memory_private() {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = setrlimit(Resource::Core, none);
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }

@@ -25,4 +25,4 @@ mod work_folder;
 pub use data_folder::{DataFolder, DataFolderError, DataFolderLock, DataFolderVisit};
 pub use local_blobs::LocalBlobs;
 pub use sqlite::{Durability, Sqlite};
-pub use work_folder::work_folders;
+pub use work_folder::{work_folders, work_folders_in_use};

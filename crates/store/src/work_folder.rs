@@ -5,12 +5,14 @@
 
 use std::{
     ffi::OsString,
+    fs::Metadata,
     io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 use guard::files::Folder;
+use rustix::fs::{Access, access};
 use sha2::{Digest, Sha256};
 
 /// Behind the name of the data folder.
@@ -39,6 +41,37 @@ pub fn work_folders(data: &Path, chosen: Option<&Path>) -> Vec<PathBuf> {
     beside.into_iter().chain([std::env::temp_dir().join(name)]).collect()
 }
 
+/// Those of these folders in which files of calls may be: the first that can be used, and all that are there.
+pub fn work_folders_in_use(folders: &[PathBuf]) -> Vec<&PathBuf> {
+    let mut found = Vec::new();
+    let mut is_usable = false;
+    for folder in folders {
+        if !is_usable || folder.symlink_metadata().is_ok() {
+            found.push(folder);
+        }
+        is_usable |= can_be_used(folder);
+    }
+    found
+}
+
+/// True if a folder can be used, as far as can be seen without making it.
+fn can_be_used(path: &Path) -> bool {
+    let may_write = |path: &Path| access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    match path.symlink_metadata() {
+        Ok(found) => is_own(&found) && may_write(path),
+        Err(_) => {
+            let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+            above.is_some_and(|above| above.is_dir() && may_write(above))
+        }
+    }
+}
+
+fn is_own(found: &Metadata) -> bool {
+    found.is_dir()
+        && found.uid() == rustix::process::geteuid().as_raw()
+        && found.permissions().mode() & OTHERS_WRITE == 0
+}
+
 /// Opens the first of these folders that can be used.
 pub(crate) fn open(folders: &[PathBuf]) -> io::Result<Folder> {
     let mut failed = io::Error::from(io::ErrorKind::NotFound);
@@ -58,11 +91,7 @@ pub(crate) fn open(folders: &[PathBuf]) -> io::Result<Folder> {
 /// Opens a folder that is there for this user alone, or makes it.
 fn open_own(path: &Path) -> io::Result<Folder> {
     let folder = Folder::open_or_create(path)?;
-    let found = path.symlink_metadata()?;
-    let is_own = found.is_dir()
-        && found.uid() == rustix::process::geteuid().as_raw()
-        && found.permissions().mode() & OTHERS_WRITE == 0;
-    if is_own {
+    if is_own(&path.symlink_metadata()?) {
         return Ok(folder);
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is a link, or others may change it"))
@@ -85,6 +114,11 @@ mod tests {
             let told = open(&[path(name)]).unwrap_err().to_string();
             assert!(told.contains(name), "{told}");
         }
+        let folders = [path("open"), path("file/below"), path("new"), path("newer"), path("own")];
+        assert_eq!(
+            work_folders_in_use(&folders).into_iter().cloned().collect::<Vec<_>>(),
+            [path("open"), path("file/below"), path("new"), path("own")]
+        );
         let folder = open(&[path("file/below"), path("new")]).unwrap();
         assert_eq!(folder.path(), path("new").canonicalize().unwrap());
         assert_eq!(path("new").metadata().unwrap().permissions().mode() & 0o777, 0o700);

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
+use contract::SandboxSettings;
 use guard::process::Spawner;
 use serde_json::json;
 use upstream::{
@@ -13,20 +14,27 @@ use upstream::{
     variables,
 };
 
-use crate::{commands, settings::LoadedSettings, wiring::upstream_targets};
+use crate::{
+    commands,
+    settings::{Flags, LoadedSettings, operator_paths::ProgramOwner},
+    wiring::{sandboxes, upstream_targets},
+};
 
-/// HTTP headers for a server that is not in the settings.
+/// How a server is reached that is not in the settings.
 #[derive(Args, Default)]
-pub struct HeaderArguments {
+pub struct ServerArguments {
     /// HTTP header for a URL, such as 'Authorization: Bearer ${TOKEN}'; repeatable
     #[arg(long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
+    /// Start the COMMAND without a sandbox: it can do what you can, and read the operator's token
+    #[arg(long)]
+    no_sandbox: bool,
 }
 
-impl HeaderArguments {
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.headers.is_empty()
+impl ServerArguments {
+    /// True if headers are named.
+    pub fn has_headers(&self) -> bool {
+        !self.headers.is_empty()
     }
 
     /// Names and values, with environment variables replaced. Values are never shown.
@@ -75,30 +83,36 @@ impl NamedServer {
     }
 
     /// The server at a URL.
-    pub fn at(address: &str, headers: &HeaderArguments) -> anyhow::Result<Self> {
+    pub fn at(address: &str, arguments: &ServerArguments) -> anyhow::Result<Self> {
         let url = guard::net::Url::parse(address)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
             .with_context(|| format!("`{address}` is not an http or https URL"))?;
         let transport = HttpTransport::Auto;
-        let headers = headers.expanded()?;
+        let headers = arguments.expanded()?;
         let endpoint = Endpoint { url, headers, transport, extra_ca: Vec::new() };
         Ok(Self::unknown(address, Target::Endpoint(endpoint)))
     }
 
-    /// A program, started in the current directory with the current environment.
-    pub fn program(program: &str, arguments: &[String]) -> anyhow::Result<Self> {
-        let env = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            // Our own settings.
-            .filter(|(name, _)| !name.starts_with("TOOLGATE_"));
+    /// A program, started in the current directory as an upstream is: in a sandbox, and with its few environment variables.
+    pub fn program(
+        flags: &Flags,
+        program: &str,
+        arguments: &[String],
+        terms: &ServerArguments,
+    ) -> anyhow::Result<Self> {
+        let cwd = std::env::current_dir().context("cannot find the current directory")?;
+        let sandbox = SandboxSettings { enabled: !terms.no_sandbox, ..SandboxSettings::default() };
+        // What is kept from it stands in the settings.
+        let loaded = flags.load()?;
+        let place = |path: &str| cwd.join(path);
         let target = Target::Program(Program {
             command: program.to_owned(),
             args: arguments.to_vec(),
-            env: env.collect(),
-            cwd: std::env::current_dir().context("cannot find the current directory")?,
+            env: upstream_targets::passed_variables().collect(),
             limits: upstream::settings::UpstreamSettings::default().resource_limits(),
-            sandbox: None,
+            sandbox: sandboxes::of(&loaded, &ProgramOwner::CommandLine, &sandbox, place, true),
+            cwd: cwd.clone(),
         });
         let words: Vec<&str> =
             std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect();

@@ -18,7 +18,7 @@ use workbench::compare::{self, ChangeClass, ContractChange, Inputs, PartialContr
 
 use crate::{
     commands,
-    named_servers::{HeaderArguments, NamedServer},
+    named_servers::{NamedServer, ServerArguments},
     settings::{FileErrors, Flags},
 };
 
@@ -103,31 +103,35 @@ impl ToolSource {
     }
 }
 
-pub fn read(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
+pub fn read(text: &str, terms: &ServerArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
     if Path::new(text).exists() {
-        return named(text, headers, flags);
+        return named(text, terms, flags);
     }
     let Some((source, part)) = text.rsplit_once('#') else {
-        return named(text, headers, flags);
+        return named(text, terms, flags);
     };
-    let mut set = named(source, headers, flags)?;
+    let mut set = named(source, terms, flags)?;
     set.only(part)?;
     Ok(set)
 }
 
 /// Reads the tools of a program that is started for it.
-pub fn program(words: &[String]) -> anyhow::Result<ToolSource> {
+pub fn program(
+    words: &[String],
+    terms: &ServerArguments,
+    flags: &Flags,
+) -> anyhow::Result<ToolSource> {
     let Some((program, arguments)) = words.split_first() else { bail!("`--` needs a command") };
-    listing::of_server(&NamedServer::program(program, arguments)?)
+    listing::of_server(&NamedServer::program(flags, program, arguments, terms)?)
 }
 
-fn named(text: &str, headers: &HeaderArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
+fn named(text: &str, terms: &ServerArguments, flags: &Flags) -> anyhow::Result<ToolSource> {
     let path = Path::new(text);
     if text == ITSELF {
         return served::read(flags);
     }
     if text.starts_with("http://") || text.starts_with("https://") {
-        return listing::of_server(&NamedServer::at(text, headers)?);
+        return listing::of_server(&NamedServer::at(text, terms)?);
     }
     // An id has neither of these, so nothing else can be meant.
     if text.contains(['.', '/']) {

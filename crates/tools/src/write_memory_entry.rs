@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use contract::codes;
 use gate::{BoxFuture, Clock, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{HourlyLimit, Ledger, LedgerError};
+use guard::files::{HourlyLimit, Ledger, LedgerError, PinnedFolder};
 use serde_json::json;
 
 use crate::settings::{MemoryFile, MemorySettings};
@@ -22,6 +22,7 @@ pub struct WriteMemoryEntry {
 impl WriteMemoryEntry {
     /// The tool with these settings, counting the entries of an hour by this clock.
     pub fn new(settings: &MemorySettings, clock: &Arc<dyn Clock>) -> Self {
+        let folder = PinnedFolder::from(&settings.dir);
         let ledger = |file: &MemoryFile| {
             let clock = clock.clone();
             let limit = HourlyLimit::new(
@@ -29,7 +30,7 @@ impl WriteMemoryEntry {
                 settings.max_entries_per_hour,
                 move || clock.now().0,
             );
-            let ledger = Ledger::new(settings.dir.clone(), file.name());
+            let ledger = Ledger::new(folder.clone(), file.name());
             Arc::new(ledger.expect("the names of memory files are plain").with_limit(limit))
         };
         Self {

@@ -7,10 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat, stat};
+use rustix::fs::{OFlags, Stat, fstat, stat};
 
 use super::leftovers::Sweeper;
-use super::{FileError, LinkPolicy, PathError, Resolver, SafePath, resolve};
+use super::{FileError, LinkPolicy, PathError, PinnedFolder, Resolver, SafePath, resolve};
 
 /// The number of writes that can go on at once without one having to wait for another by chance.
 const LOCKS: usize = 64;
@@ -20,8 +20,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// A folder of the operator's and everything below it, for callers who are not trusted.
 ///
-/// The folder's own path is trusted, with its symbolic links. It is opened at the first use and kept
-/// open; if another folder has taken its place since, that one is opened. Everything below is
+/// The folder's own path is trusted, with its symbolic links, when this is made. It is opened at the first use and kept
+/// open; if another folder has taken its place since, nothing is ([`PinnedFolder`]). Everything below is
 /// reached through the open handle, by a [`SafePath`].
 ///
 /// ```
@@ -40,7 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// ```
 #[derive(Debug)]
 pub struct FileTree {
-    root: PathBuf,
+    root: PinnedFolder,
     creates_root: bool,
     links: LinkPolicy,
     /// Found out when the folder is opened, unless it is set.
@@ -56,7 +56,7 @@ pub struct FileTree {
 pub(super) struct OpenRoot {
     handle: OwnedFd,
     id: FileId,
-    /// Its path without symbolic links, when it was opened.
+    /// Its path without symbolic links.
     canonical: PathBuf,
     links: LinkPolicy,
     resolver: Resolver,
@@ -73,7 +73,7 @@ pub(super) fn id(stat: &Stat) -> FileId {
 impl FileTree {
     /// The folder at a path of the operator's. It must be there when it is used; symbolic links
     /// below it are followed as long as they stay below it.
-    pub fn new(root: impl Into<PathBuf>) -> Self {
+    pub fn new(root: impl Into<PinnedFolder>) -> Self {
         Self {
             root: root.into(),
             creates_root: false,
@@ -109,14 +109,14 @@ impl FileTree {
 
     /// The folder's path, as the operator wrote it.
     pub fn root_path(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     /// Reads a caller's text as a path below the folder. An absolute one is taken if it begins with
     /// the folder's path, as the operator wrote it or without its symbolic links.
     pub fn path(&self, text: &str) -> Result<SafePath, FileError> {
         let parsed = if text.starts_with('/') {
-            let mut roots = vec![names(&self.root)];
+            let mut roots = vec![names(self.root.path())];
             // Without the folder there is only the path as it was written.
             if let Ok(root) = self.open_root() {
                 roots.push(names(&root.canonical));
@@ -129,11 +129,11 @@ impl FileTree {
         parsed.map_err(FileError::from)
     }
 
-    /// The open folder, opened anew if another one has taken its place.
+    /// The open folder. It is opened anew where it was removed and made again by us.
     pub(super) fn open_root(&self) -> Result<Arc<OpenRoot>, FileError> {
         let mut kept = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(root) = &*kept
-            && stat(&self.root).is_ok_and(|now| id(&now) == root.id)
+            && stat(self.root.path()).is_ok_and(|now| id(&now) == root.id)
         {
             return Ok(root.clone());
         }
@@ -144,12 +144,8 @@ impl FileTree {
     }
 
     fn find_root(&self) -> io::Result<OpenRoot> {
-        if self.creates_root {
-            std::fs::create_dir_all(&self.root)?;
-        }
-        let canonical = self.root.canonicalize()?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = openat(CWD, &canonical, flags, Mode::empty())?;
+        let handle = if self.creates_root { self.root.open_or_create() } else { self.root.open() }?;
+        let canonical = self.root.place().unwrap_or(self.root.path()).to_owned();
         let resolver = self.resolver.unwrap_or_else(|| Resolver::detect(handle.as_fd()));
         let id = id(&fstat(&handle)?);
         Ok(OpenRoot { handle, id, canonical, links: self.links, resolver })
@@ -157,7 +153,7 @@ impl FileTree {
 
     /// The error of a folder that cannot be opened. It is not the caller's fault, so it is none of their kinds.
     fn root_error(&self, error: &io::Error) -> FileError {
-        let text = format!("the folder `{}` cannot be used: {error}", self.root.display());
+        let text = format!("the folder `{}` cannot be used: {error}", self.root.path().display());
         FileError::Io(io::Error::new(error.kind(), text))
     }
 

@@ -14,16 +14,12 @@ use std::{
     io::{self, Write as _},
     ops::Range,
     os::{fd::OwnedFd, unix::fs::FileExt as _},
-    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use rustix::{
-    fs::{
-        AtFlags, CWD, Mode, OFlags, Stat, fdatasync, fstat, fsync, ftruncate, mkdirat, openat,
-        statat, tell,
-    },
+    fs::{AtFlags, Mode, OFlags, Stat, fdatasync, fstat, fsync, ftruncate, openat, statat, tell},
     io::Errno,
 };
 use tokio_util::sync::CancellationToken;
@@ -31,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::limit::HourlyLimit;
 use self::{ledger_state::LedgerState, turn::WriterTurn};
 use super::{
-    NameError,
+    NameError, PinnedFolder,
     file_tree::id,
     file_types::{require_one_name, require_regular},
     plain_name,
@@ -45,7 +41,6 @@ const LOCK_PAUSE: Duration = Duration::from_millis(2);
 const MAX_EXCHANGES: usize = 100;
 /// Like any file of the repository that it lies in: what the user's umask leaves of this.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
-const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 /// The bytes that are read at a time to count lines.
 const CHUNK_BYTES: usize = 131_072;
 
@@ -108,7 +103,7 @@ impl From<Errno> for LedgerError {
 
 /// A file that lines are appended to.
 pub struct Ledger {
-    folder: PathBuf,
+    folder: PinnedFolder,
     name: String,
     lock_wait: Duration,
     limit: Option<HourlyLimit>,
@@ -121,10 +116,10 @@ pub struct Ledger {
 impl Ledger {
     /// The file of that name in a folder of the operator's. Nothing is opened or made before
     /// the first entry; then the folder and its parents are made where they are missing.
-    pub fn new(folder: PathBuf, name: &str) -> Result<Self, NameError> {
+    pub fn new(folder: impl Into<PinnedFolder>, name: &str) -> Result<Self, NameError> {
         plain_name(name)?;
         Ok(Self {
-            folder,
+            folder: folder.into(),
             name: name.to_owned(),
             lock_wait: LOCK_WAIT,
             limit: None,
@@ -189,8 +184,7 @@ impl Ledger {
         if let Some(limit) = &self.limit {
             limit.check(&self.name)?;
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let found = openat(CWD, &self.folder, flags, Mode::empty()).and_then(|folder| {
+        let found = self.folder.open().and_then(|folder| {
             Ok((statat(&folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?, folder))
         });
         let folder = match found {
@@ -198,7 +192,7 @@ impl Ledger {
                 require_plain(&self.name, &stat)?;
                 folder
             }
-            Err(Errno::NOENT) => return Ok(1),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(1),
             Err(error) => return Err(error.into()),
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -327,25 +321,10 @@ fn newlines(file: &File, bytes: Range<u64>) -> io::Result<u64> {
     Ok(count)
 }
 
-/// Opens the folder by the operator's path, with its links; makes what is missing of it so that it
-/// stays.
-fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+/// Opens the folder so that it can be forced to the disk; makes what is missing of it.
+fn open_folder(folder: &PinnedFolder) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match openat(CWD, path, flags, Mode::empty()) {
-        Err(Errno::NOENT) => {}
-        other => return Ok(other?),
-    }
-    // One level up there must be something some day: `/` and `.` are always there.
-    if let Some(name) = path.file_name() {
-        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-        let above = open_folder(above.unwrap_or(Path::new(".")))?;
-        match mkdirat(&above, name, FOLDER_MODE) {
-            Ok(()) => fsync(&above)?,
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(openat(CWD, path, flags, Mode::empty())?)
+    Ok(openat(folder.open_or_create()?, ".", flags, Mode::empty())?)
 }
 
 /// Opens the file for appending, made if it is missing. Never through a link. Nothing where it

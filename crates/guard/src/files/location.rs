@@ -53,6 +53,11 @@ impl PathLocation {
         &self.end
     }
 
+    /// The symbolic links on the way.
+    pub(super) fn links(&self) -> &[PathBuf] {
+        &self.links
+    }
+
     /// All places: the links on the way, and the end.
     pub fn places(&self) -> impl Iterator<Item = &Path> {
         self.links.iter().chain([&self.end]).map(PathBuf::as_path)

@@ -3,6 +3,7 @@
 mod access_map;
 mod landlock_rules;
 mod no_network;
+mod other_processes;
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -13,6 +14,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
 
 use self::access_map::{AccessMap, PathAccess};
+use crate::files::PathLocation;
 
 /// The error by which a process says that there is no Landlock here.
 pub(super) const NO_LANDLOCK: Errno = Errno::OPNOTSUPP;
@@ -22,7 +24,7 @@ const HOME_FOLDERS: [&str; 6] =
     [".cache", ".config", ".local", ".local/share", ".local/state", ".npm"];
 
 /// The files that a command can reach beside the programs and libraries of the machine, and whether it can reach the
-/// network. Nor can it signal or trace a process outside, and of root's powers it has none.
+/// network. Nor can it signal, trace or change a process outside, and of root's powers it has none.
 ///
 /// The nearest path above a file decides about it. With `write: ["/"]` everything can be reached that is not hidden. In
 /// a folder in which something is hidden or fixed, nothing new can be made, and what others make there later cannot be
@@ -88,6 +90,20 @@ impl ProcessSandbox {
         self
     }
 
+    /// True if a command in it can change this, as far as the sandbox says. `cwd` is where relative paths start.
+    pub fn can_change(&self, path: &Path, cwd: &Path) -> bool {
+        let place = |list: &[PathBuf]| list.iter().map(|path| cwd.join(path)).collect();
+        let placed = Self {
+            read: place(&self.read),
+            write: place(&self.write),
+            hidden: place(&self.hidden),
+            fixed: place(&self.fixed),
+            ..self.clone()
+        };
+        let map = AccessMap::of(&placed, Path::new("/"));
+        PathLocation::of(path).is_ok_and(|found| map.access_at(found.end()) == PathAccess::Write)
+    }
+
     /// All that was named, for a check that it is there.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.read.iter().chain(&self.write)
@@ -103,6 +119,7 @@ impl ProcessSandbox {
         if applied != SandboxLevel::Not {
             drop_capabilities()?;
         }
+        other_processes::enter()?;
         if !self.network {
             no_network::enter()?;
         }

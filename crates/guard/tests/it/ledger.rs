@@ -51,6 +51,30 @@ fn the_file_and_its_folders_are_made_when_first_written() {
     assert_eq!(read(&folder), "one\n\ndrei ü\n");
 }
 
+/// Who may change a folder above it decides nothing about where entries go.
+#[test]
+fn another_folder_in_its_place_gets_no_entry() {
+    let outside = tempfile::tempdir().unwrap();
+    let at = |name: &str| outside.path().join(name);
+    for (existing, folder) in [(true, "a/log"), (false, "b/log")] {
+        std::fs::create_dir_all(at("secret")).unwrap();
+        std::fs::create_dir_all(at(if existing { folder } else { "b" })).unwrap();
+        let log = ledger(&at(folder));
+        if existing {
+            std::fs::rename(at(folder), at("moved")).unwrap();
+        }
+        std::os::unix::fs::symlink(at("secret"), at(folder)).unwrap();
+        let errors = [append(&log, "x").unwrap_err(), log.next_line().unwrap_err()];
+        for error in errors {
+            assert!(error.to_string().contains("replaced since the server started"), "{error}");
+        }
+        assert_eq!(std::fs::read_dir(at("secret")).unwrap().count(), 0);
+        std::fs::remove_file(at(folder)).unwrap();
+        assert_eq!(appends(&log, "one"), 1);
+        assert_eq!(read(&at(folder)), "one\n");
+    }
+}
+
 #[test]
 fn what_was_there_stays_and_lines_are_counted_right() {
     let many = "long\n".repeat(100_000);

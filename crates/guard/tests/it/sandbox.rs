@@ -9,7 +9,7 @@ use guard::process::{
 use testkit::eventually;
 use tokio::io::AsyncReadExt;
 
-use crate::harness::{Mark, run, shell, spawner, within};
+use crate::harness::{Mark, launch, run, shell, spawner, within};
 
 /// Runs a script in a sandbox; nothing where the kernel has none.
 async fn boxed(script: &str, sandbox: ProcessSandbox) -> Option<FinishedCommand> {
@@ -269,4 +269,169 @@ async fn runners_of_packages_find_their_folders_in_a_new_home() {
         finished => String::from_utf8(finished.unwrap().stdout.bytes).unwrap(),
     };
     assert_eq!(text, "made\nkept\n");
+}
+
+/// What a process can do to another one of its user, as lines of `NAME: done` or `NAME: refused`.
+const CHANGES: &str = r"
+import ctypes, os, resource, sys
+libc = ctypes.CDLL(None, use_errno=True)
+numbers = dict(pair.split('=') for pair in sys.argv[2:])
+
+def call(name, *arguments):
+    if libc.syscall(ctypes.c_long(int(numbers[name])), *map(ctypes.c_long, arguments)) == -1:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+def attempt(name, change):
+    try:
+        change()
+        print(name + ': done')
+    except PermissionError:
+        print(name + ': refused')
+    except OSError as error:
+        print(name + ': ' + os.strerror(error.errno))
+
+pid = int(sys.argv[1])
+limits = resource.getrlimit(resource.RLIMIT_CORE)
+attempt('limits', lambda: resource.prlimit(pid, resource.RLIMIT_CORE, limits))
+attempt('affinity', lambda: os.sched_setaffinity(pid, os.sched_getaffinity(0)))
+attempt('scheduler', lambda: os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0)))
+attempt('parameters', lambda: os.sched_setparam(pid, os.sched_param(0)))
+attempt('nice', lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid)))
+attempt('disk', lambda: call('ioprio_set', 1, pid, 2 << 13 | 4))
+if pid:
+    attempt('nice of the group', lambda: os.setpriority(os.PRIO_PGRP, 0, 1))
+    attempt('nice of the user', lambda: os.setpriority(os.PRIO_USER, 0, 1))
+    attempt('disk of the group', lambda: call('ioprio_set', 2, 0, 2 << 13 | 4))
+    attempt('pages', lambda: call('move_pages', pid, 0, 0, 0, 0, 0))
+    attempt('nodes', lambda: call('migrate_pages', pid, 0, 0, 0))
+    attempt('attributes', lambda: call('sched_setattr', pid, 0, 0))
+    attempt('trace', lambda: call('ptrace', 0x4206, pid, 0, 0))
+    attempt('be traced', lambda: call('ptrace', 0, 0, 0, 0))
+    attempt('read', lambda: call('process_vm_readv', pid, 0, 0, 0, 0, 0))
+    attempt('write', lambda: call('process_vm_writev', pid, 0, 0, 0, 0, 0))
+    attempt('compare', lambda: call('kcmp', pid, pid, 1, 0, 0))
+    attempt('advise', lambda: call('process_madvise', 0, 0, 0, 0, 0))
+    attempt('descriptor', lambda: call('pidfd_getfd', 0, 0, 0))
+    attempt('cores', lambda: call('prctl', 62, 1, pid, 0, 0))
+";
+
+#[tokio::test]
+async fn it_changes_nothing_about_processes_outside_and_itself_as_ever() {
+    let numbers = [
+        ("ioprio_set", libc::SYS_ioprio_set),
+        ("move_pages", libc::SYS_move_pages),
+        ("migrate_pages", libc::SYS_migrate_pages),
+        ("sched_setattr", libc::SYS_sched_setattr),
+        ("ptrace", libc::SYS_ptrace),
+        ("process_vm_readv", libc::SYS_process_vm_readv),
+        ("process_vm_writev", libc::SYS_process_vm_writev),
+        ("kcmp", libc::SYS_kcmp),
+        ("process_madvise", libc::SYS_process_madvise),
+        ("pidfd_getfd", libc::SYS_pidfd_getfd),
+        ("prctl", libc::SYS_prctl),
+    ];
+    // The process itself, and one that is neither the sandbox's nor an ancestor that would be harmed.
+    let other = Mark::new();
+    let victim = within(spawner().open(other.shell("exec sleep MARK"))).await.unwrap();
+    eventually("the other process runs", async || other.sleeps() == 1).await;
+    let line = "for p in /proc/[0-9]*; do grep -qz \"^MARK$\" $p/cmdline && grep -q ^sleep $p/comm && echo ${p#/proc/}; done";
+    let pid = run(other.shell(line)).await.unwrap();
+    let pid = String::from_utf8(pid.stdout.bytes).unwrap().trim().to_owned();
+    for network in [true, false] {
+        for (pid, expected, lines) in [(pid.as_str(), "refused", 20), ("0", "done", 6)] {
+            let numbers = numbers.iter().map(|(name, number)| format!("{name}={number}"));
+            let words = ["-c".to_owned(), CHANGES.to_owned(), pid.to_owned()];
+            let sandbox = ProcessSandbox { network, required: false, ..beside(&[], &[]) };
+            let launch = Launch {
+                args: words.into_iter().chain(numbers).collect(),
+                sandbox: Some(sandbox),
+                ..launch("python3", &[])
+            };
+            let finished = run(launch).await.unwrap();
+            let text = String::from_utf8(finished.stdout.bytes).unwrap();
+            assert_eq!(text.lines().count(), lines, "{text}{:?}", finished.stderr);
+            for line in text.lines() {
+                assert!(line.ends_with(&format!(": {expected}")), "{pid}: {line}");
+            }
+        }
+    }
+    drop(victim);
+}
+
+#[tokio::test]
+async fn programs_limit_themselves_and_read_the_limits_of_others() {
+    let script = "bash -c 'ulimit -n 100 && ulimit -n; ulimit -c; echo $(($(nice -n 3 nice) - $(nice))); taskset 1 true && echo pinned'
+        python3 -c 'import os, resource, sys
+parent = os.getppid()
+print(resource.prlimit(parent, resource.RLIMIT_CORE))
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 0, len(os.sched_getaffinity(parent)) > 0)'";
+    let sandbox = ProcessSandbox { required: false, ..beside(&[], &[]) };
+    let finished = run(Launch { sandbox: Some(sandbox), ..shell(script) }).await.unwrap();
+    let text = String::from_utf8(finished.stdout.bytes).unwrap();
+    assert_eq!(text, "100\n0\n3\npinned\n(0, 0)\nTrue True\n", "{:?}", finished.stderr);
+}
+
+/// Nothing of the memory of a supervisor, or of a program like ours, is found in a file when it crashes.
+#[tokio::test]
+async fn a_supervisor_leaves_no_core_dump_and_its_command_is_a_process_like_any_other() {
+    let mark = Mark::new();
+    let child = within(spawner().open(mark.shell("exec sleep MARK"))).await.unwrap();
+    eventually("the command runs", async || mark.sleeps() == 1).await;
+    let mut seen = 0;
+    for entry in std::fs::read_dir("/proc").unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(line) = std::fs::read_to_string(path.join("cmdline")) else { continue };
+        if !line.contains(mark.number()) {
+            continue;
+        }
+        seen += 1;
+        let limits = std::fs::read_to_string(path.join("limits")).unwrap();
+        let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+        let words: Vec<_> = core.split_ascii_whitespace().collect();
+        assert_eq!(words[4..6], ["0", "0"], "{core}");
+        // What cannot be dumped is root's, and no process of its user looks into it. So is what root runs: there nothing
+        // can be seen of it.
+        let owner = std::os::unix::fs::MetadataExt::uid(&path.join("maps").metadata().unwrap());
+        let us = rustix::process::getuid().as_raw();
+        assert_eq!(owner, if line.starts_with("sleep") { us } else { 0 });
+    }
+    assert_eq!(seen, 2);
+    drop(child);
+}
+
+/// A terminal of the operator's shows what is to be approved, and takes the answer.
+#[tokio::test]
+async fn of_devices_only_harmless_ones_can_be_opened() {
+    let script = "import os, pty, sys
+master, slave = pty.openpty()
+print(os.ttyname(slave), flush=True)
+sys.stdin.read()";
+    let mut terminal = within(spawner().open(launch("python3", &["-c", script]))).await.unwrap();
+    let mut name = vec![0; 100];
+    let length = within(terminal.stdout.as_mut().unwrap().read(&mut name)).await.unwrap();
+    let name = String::from_utf8(name[..length].to_vec()).unwrap().trim().to_owned();
+    assert!(name.starts_with("/dev/pts/"), "{name}");
+    let script = format!(
+        "for device in {name} /dev/ptmx /dev/tty /dev/tty0 /dev/console /dev/kmsg /dev/fuse /dev/input/event0; do
+            (: <$device) 2>/dev/null && echo \"read $device\"
+            [ -c $device ] && (: >>$device) 2>/dev/null && echo \"wrote $device\"
+        done
+        for device in null zero full random urandom; do
+            head -c0 /dev/$device && (: >>/dev/$device) || echo \"no $device\"
+        done
+        echo here >/dev/stdout && echo lost >/dev/null && cat /dev/stdin </dev/null
+        f=/dev/shm/toolgate-test-$$ && echo shared >$f && cat $f && rm $f"
+    );
+    let text = match run(Launch { sandbox: Some(beside(&[], &[])), ..shell(&script) }).await {
+        Err(StartError::NoSandbox) => return,
+        finished => String::from_utf8(finished.unwrap().stdout.bytes).unwrap(),
+    };
+    assert_eq!(text, "here\nshared\n");
+    // Whoever needs terminals names them.
+    let paths = ["/", "/dev/ptmx", "/dev/pts"].map(std::path::PathBuf::from);
+    let sandbox = ProcessSandbox { write: paths.into(), ..beside(&[], &[]) };
+    let script = "import os, pty; master, slave = pty.openpty(); print(os.write(slave, b'x'))";
+    let launch = Launch { sandbox: Some(sandbox), ..launch("python3", &["-c", script]) };
+    assert_eq!(String::from_utf8(run(launch).await.unwrap().stdout.bytes).unwrap(), "1\n");
+    drop(terminal);
 }

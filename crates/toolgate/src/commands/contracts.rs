@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::{
     Exit, commands, examples,
     files::write_new,
-    named_servers::HeaderArguments,
+    named_servers::ServerArguments,
     printer::Printer,
     settings::Flags,
     sources::{self, ToolSource},
@@ -111,18 +111,18 @@ fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
 fn named(
     sources: &[String],
     program: &[String],
-    headers: &HeaderArguments,
+    terms: &ServerArguments,
     flags: &Flags,
 ) -> anyhow::Result<Vec<ToolSource>> {
-    if !headers.is_empty() && !sources.iter().any(|source| source.contains("://")) {
+    if terms.has_headers() && !sources.iter().any(|source| source.contains("://")) {
         bail!("--header needs a URL");
     }
     let mut sets = Vec::new();
     for source in sources {
-        sets.push(sources::read(source, headers, flags)?);
+        sets.push(sources::read(source, terms, flags)?);
     }
     if !program.is_empty() {
-        sets.push(sources::program(program)?);
+        sets.push(sources::program(program, terms, flags)?);
     }
     Ok(sets)
 }

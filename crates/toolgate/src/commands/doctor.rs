@@ -19,7 +19,7 @@ use crate::{
     Exit, commands,
     printer::{Printer, counted},
     settings::{self, FileErrors, Flags, LoadedSettings},
-    wiring::{self, BoundTool},
+    wiring::{self, BoundTool, sandboxes},
 };
 
 /// Check whether a server can run here, and say what to fix
@@ -141,6 +141,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.push(network::listen(&loaded.settings.server).await);
             findings.push(machine::supervisor().await);
             findings.push(machine::sandbox());
+            findings.extend(exposed(loaded, &bound));
             findings.push(machine::paths());
             findings.extend(search::service(&bound, loaded).await);
             findings.extend(llm::endpoint(loaded).await);
@@ -190,6 +191,15 @@ fn environment(loaded: &LoadedSettings, bound: &[BoundTool]) -> Option<DoctorFin
         several => format!("{}, and {} more", first.message, several - 1),
     };
     Some(DoctorFinding::warning("environment", message).hint_if(first.hint.clone()))
+}
+
+/// Upstreams that undo the sandbox of others.
+fn exposed(loaded: &LoadedSettings, bound: &[BoundTool]) -> Vec<DoctorFinding> {
+    let exposed = sandboxes::exposed(loaded, bound).into_iter();
+    let finding = |one: sandboxes::ExposedUpstream| {
+        DoctorFinding::warning("sandbox of upstreams", one.message()).hint(sandboxes::EXPOSED_HINT)
+    };
+    exposed.map(finding).collect()
 }
 
 fn contracts(loaded: &LoadedSettings) -> (DoctorFinding, Vec<BoundTool>) {

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Exit, commands, files,
-    named_servers::{HeaderArguments, NamedServer},
+    named_servers::{NamedServer, ServerArguments},
     printer::Printer,
     settings::Flags,
 };
@@ -53,7 +53,7 @@ pub struct ProbeCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "ourselves")]
     arguments: Option<PathBuf>,
     #[command(flatten)]
-    headers: HeaderArguments,
+    terms: ServerArguments,
     /// Timeout for connecting [default: that of the upstream, or 30000]
     #[arg(long, value_name = "MS", conflicts_with = "ourselves",
         value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
@@ -114,11 +114,11 @@ impl ProbeCommand {
 
     fn target(&self, flags: &Flags) -> anyhow::Result<NamedServer> {
         let is_address = self.server.as_ref().is_some_and(|server| server.contains("://"));
-        if !self.headers.is_empty() && !is_address {
+        if self.terms.has_headers() && !is_address {
             bail!("--header needs a URL");
         }
         if let Some((program, arguments)) = self.command.split_first() {
-            return NamedServer::program(program, arguments);
+            return NamedServer::program(flags, program, arguments, &self.terms);
         }
         let Some(server) = &self.server else {
             bail!(
@@ -127,7 +127,7 @@ impl ProbeCommand {
             );
         };
         if is_address {
-            return NamedServer::at(server, &self.headers);
+            return NamedServer::at(server, &self.terms);
         }
         NamedServer::of_upstream(&flags.load()?, server)
     }

@@ -48,6 +48,9 @@ impl ServeCommand {
         if let Some(warning) = sandboxes::missing(&loaded, &bound) {
             tracing::warn!("{warning}");
         }
+        for exposed in sandboxes::exposed(&loaded, &bound) {
+            tracing::warn!("{}; {}", exposed.message(), sandboxes::EXPOSED_HINT);
+        }
         let tokens = tokens(&loaded)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;

@@ -1,6 +1,8 @@
 //! The paths by which the operator decides what runs, is served and is recorded. They are listed here and nowhere else:
 //! no tool may write there, and programs that we start reach them only as far as their role allows.
 
+mod code_paths;
+
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -34,11 +36,23 @@ pub struct OperatorPath {
     pub location: PathLocation,
 }
 
-/// A file in the folder of the settings that a program is, or is started with.
+/// A file or folder that a program is, or is started with.
 #[derive(Debug)]
 struct ProgramFile {
     owner: ProgramOwner,
     place: PathBuf,
+    /// True if others may not change it, because it is in the folder of the settings.
+    is_kept: bool,
+    /// True if it is a folder that counts because a script of the program lies there.
+    is_around: bool,
+}
+
+/// How a program is started.
+struct ProgramStart {
+    owner: ProgramOwner,
+    words: Vec<String>,
+    env: Vec<(String, String)>,
+    folder: PathBuf,
 }
 
 /// What a program is started for.
@@ -49,6 +63,8 @@ pub enum ProgramOwner {
     /// A tool, by its name.
     Tool(String),
     ModelServers,
+    /// A person who names it behind `--`.
+    CommandLine,
 }
 
 impl fmt::Display for ProgramOwner {
@@ -57,6 +73,7 @@ impl fmt::Display for ProgramOwner {
             Self::Upstream(id) => write!(formatter, "upstream `{id}`"),
             Self::Tool(name) => write!(formatter, "tool `{name}`"),
             Self::ModelServers => write!(formatter, "model servers (`tools.mlx.launch`)"),
+            Self::CommandLine => write!(formatter, "the command line"),
         }
     }
 }
@@ -82,15 +99,28 @@ impl OperatorPaths {
     }
 
     /// The places that a program may not change: what decides what is served or trusted, and what other programs are
-    /// started with.
+    /// started with. The folder of another's script is one of them, unless the program itself lies in it.
     pub fn fixed_for(&self, owner: &ProgramOwner) -> Vec<PathBuf> {
         let mut places = self.places(PathRole::Fixed);
-        let own = |place: &PathBuf| {
-            self.program_files.iter().any(|file| file.owner == *owner && file.place == *place)
+        let own = |file: &ProgramFile| {
+            let mut own = self.program_files.iter().filter(|own| own.owner == *owner);
+            own.any(|own| {
+                if file.is_around {
+                    own.place.starts_with(&file.place)
+                } else {
+                    !own.is_around && own.place == file.place
+                }
+            })
         };
-        let others = self.program_files.iter().filter(|file| file.owner != *owner);
-        places.extend(others.map(|file| &file.place).filter(|place| !own(place)).cloned());
+        let others = self.program_files.iter().filter(|file| file.owner != *owner && file.is_kept);
+        places.extend(others.filter(|file| !own(file)).map(|file| file.place.clone()));
         places
+    }
+
+    /// What a program is started with.
+    pub fn started_with(&self, owner: &ProgramOwner) -> impl Iterator<Item = &Path> {
+        let own = self.program_files.iter().filter(move |file| file.owner == *owner);
+        own.filter(|file| !file.is_around).map(|file| file.place.as_path())
     }
 
     /// The places of all paths with a role, but for those that lie below another.
@@ -114,9 +144,9 @@ impl OperatorPaths {
     fn files(&mut self, loaded: &LoadedSettings) {
         let settings = &loaded.settings;
         self.add(PathRole::Secret, "the data folder", &loaded.data_dir());
-        // Not the one in the system's folder for temporary files: in a folder with something of ours, programs could make
-        // no files.
-        if let Some(folder) = loaded.work_folders().first() {
+        // The one in the system's folder for temporary files only where it is used: where something of ours is, programs
+        // get a folder of their own to make files in.
+        for folder in store::work_folders_in_use(&loaded.work_folders()) {
             self.add(PathRole::Secret, "the work folder", folder);
         }
         self.add(PathRole::Started, "the folder for temporary files", &std::env::temp_dir());
@@ -178,26 +208,27 @@ impl OperatorPaths {
             let cwd = own.cwd.as_deref().and_then(expand);
             let cwd = loaded.path(cwd.as_deref().unwrap_or("."));
             let words = own.command.iter().chain(&own.args);
-            let words: Vec<_> = words.filter_map(|word| expand(word)).collect();
-            self.started(loaded, &ProgramOwner::Upstream(id.clone()), &words, &cwd);
+            let words = words.filter_map(|word| expand(word)).collect();
+            let env = own.env.iter();
+            let env = env.filter_map(|(name, value)| Some((name.clone(), expand(value)?)));
+            let owner = ProgramOwner::Upstream(id.clone());
+            let start = ProgramStart { owner, words, env: env.collect(), folder: cwd.clone() };
+            self.started(loaded, &start);
             self.add(PathRole::Started, format!("the folder that upstream `{id}` starts in"), &cwd);
         }
-        for (name, words, folder) in commands(loaded) {
-            self.started(loaded, &ProgramOwner::Tool(name), &words, &folder);
+        for start in commands(loaded) {
+            self.started(loaded, &start);
         }
         let mlx = loaded.tools().mlx;
         if mlx.is_local() {
-            self.started(loaded, &ProgramOwner::ModelServers, &mlx.launch, &loaded.path("."));
+            let (owner, words) = (ProgramOwner::ModelServers, mlx.launch.clone());
+            let folder = loaded.path(".");
+            self.started(loaded, &ProgramStart { owner, words, env: Vec::new(), folder });
         }
     }
 
-    fn started(
-        &mut self,
-        loaded: &LoadedSettings,
-        owner: &ProgramOwner,
-        words: &[String],
-        folder: &Path,
-    ) {
+    fn started(&mut self, loaded: &LoadedSettings, start: &ProgramStart) {
+        let ProgramStart { owner, words, env, folder } = start;
         let Some((program, arguments)) = words.split_first() else { return };
         let found = process::find_program(program.as_ref(), folder).ok();
         let path = found.or_else(|| program.contains('/').then(|| folder.join(program)));
@@ -206,42 +237,78 @@ impl OperatorPaths {
             self.add(PathRole::Started, format!("the program of {owner}"), &path);
         }
         // A script is an argument of what runs it.
-        for argument in arguments {
+        let files = arguments.iter().flat_map(|argument| {
             let value = argument.split_once('=').map(|(_, value)| value);
-            let files = [Some(argument.as_str()), value].into_iter().flatten();
-            for file in files.map(|file| folder.join(file)).filter(|file| file.is_file()) {
-                self.program_file(loaded, owner, &file);
-                let what = format!("a file that {owner} is started with");
-                self.add(PathRole::Started, what, &file);
-            }
+            [Some(argument.as_str()), value].into_iter().flatten().map(|file| folder.join(file))
+        });
+        let mut with: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
+        let paths = code_paths::of_variables(env, folder);
+        with.extend(code_paths::of_words(program, arguments, folder, &paths));
+        for file in with {
+            self.program_file(loaded, owner, &file);
+            let kind = if file.is_dir() { "folder" } else { "file" };
+            self.add(PathRole::Started, format!("a {kind} that {owner} is started with"), &file);
+        }
+        // Runners of packages share it.
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        if let Some(place) = home.and_then(|home| code_paths::cache_of(program, &home)) {
+            let owner = owner.clone();
+            self.program_files.push(ProgramFile { owner, place, is_kept: false, is_around: false });
+        }
+        for path in paths {
+            self.program_file(loaded, owner, &path);
+            let what = format!("a path in which {owner} looks for code (`env`)");
+            self.add(PathRole::Started, what, &path);
         }
     }
 
-    /// Elsewhere a program of this user may change what it likes: a home in which files were kept from it would be one in
-    /// which it makes no new ones.
+    /// In the folder of the settings it is kept from others. Elsewhere a program of this user may change what it likes: a
+    /// home in which files were kept from it would be one in which it makes no new ones.
     fn program_file(&mut self, loaded: &LoadedSettings, owner: &ProgramOwner, path: &Path) {
         let Ok(location) = PathLocation::of(path) else { return };
         let folder = loaded.path(".");
         let folder = folder.canonicalize().unwrap_or(folder);
-        let places = location.places().filter(|place| place.starts_with(&folder));
-        self.program_files
-            .extend(places.map(|place| ProgramFile { owner: owner.clone(), place: place.into() }));
+        let is_inside = |place: &Path| place.starts_with(&folder) && place != folder;
+        let mut add = |place: &Path, is_around| {
+            let (owner, place) = (owner.clone(), place.to_owned());
+            let is_kept = is_inside(&place);
+            self.program_files.push(ProgramFile { owner, place, is_kept, is_around });
+        };
+        for place in location.places() {
+            add(place, false);
+            // What a script imports lies beside it.
+            let around = place.parent().filter(|around| is_inside(around));
+            if let Some(around) = around.filter(|_| !place.is_dir() && code_paths::is_script(place))
+            {
+                add(around, true);
+            }
+        }
     }
 }
 
 /// The commands of the user's contracts: the tool, its words, and the folder of the contract. What cannot be read is told
 /// where contracts are loaded.
-fn commands(loaded: &LoadedSettings) -> Vec<(String, Vec<String>, PathBuf)> {
+fn commands(loaded: &LoadedSettings) -> Vec<ProgramStart> {
     let files = wiring::user_files(loaded).unwrap_or_default();
     let command = |file: PathBuf| {
         let text = files::read_document_text(&file).ok()?;
         let document = Document::parse("", &text).ok()?;
         let folder = file.parent()?.to_owned();
-        let words = document.value().get("run")?.as_array()?.iter();
-        let words = words.filter_map(|word| word.as_str());
-        let words = words.map(|word| word.replace("{contract_dir}", &folder.to_string_lossy()));
+        let list = |key: &str| -> Option<Vec<String>> {
+            let words = document.value().get(key)?.as_array()?.iter();
+            let words = words.filter_map(|word| word.as_str());
+            let placed = |word: &str| word.replace("{contract_dir}", &folder.to_string_lossy());
+            Some(words.map(placed).collect())
+        };
+        let words = list("run")?;
+        let env = list("env").unwrap_or_default();
+        let pair = |entry: &String| {
+            let (name, value) = entry.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        };
+        let env = env.iter().filter_map(pair).collect();
         let name = document.value().get("name")?.as_str()?.to_owned();
-        Some((name, words.collect(), folder))
+        Some(ProgramStart { owner: ProgramOwner::Tool(name), words, env, folder })
     };
     files.into_iter().filter_map(command).collect()
 }

@@ -27,6 +27,64 @@ pub fn missing(loaded: &LoadedSettings, bound: &[BoundTool]) -> Option<String> {
     is_missing.then(|| format!("{NO_LANDLOCK}; {NO_LANDLOCK_HINT}"))
 }
 
+/// An upstream that runs as the operator does, and code of it that another program can change.
+pub struct ExposedUpstream {
+    id: String,
+    other: ProgramOwner,
+    place: PathBuf,
+}
+
+impl ExposedUpstream {
+    /// The setting that makes it one, as a JSON pointer.
+    pub fn pointer(&self) -> String {
+        format!("/upstreams/{}/sandbox/enabled", self.id)
+    }
+
+    pub fn message(&self) -> String {
+        let Self { id, other, place } = self;
+        let place = place.display();
+        format!("upstream `{id}` has no sandbox, and {other} can change what it runs: `{place}`")
+    }
+}
+
+/// What to do about it.
+pub const EXPOSED_HINT: &str =
+    "give it a sandbox, or the other one: `sandbox: { write: [ FOLDER ] }`";
+
+/// The upstreams without a sandbox whose code another program can change, so that the sandbox of that one is none.
+pub fn exposed(loaded: &LoadedSettings, bound: &[BoundTool]) -> Vec<ExposedUpstream> {
+    let upstreams = || {
+        let all = loaded.settings.upstreams.iter();
+        all.filter(|(_, one)| one.enabled && one.command.is_some())
+    };
+    let others: Vec<(ProgramOwner, &SandboxSettings)> = upstreams()
+        .map(|(id, one)| (ProgramOwner::Upstream(id.clone()), &one.sandbox))
+        .chain(
+            bound
+                .iter()
+                .filter(|one| one.contract.run.is_some())
+                .map(|one| (ProgramOwner::Tool(one.contract.name.clone()), &one.contract.sandbox)),
+        )
+        .collect();
+    let mut found = Vec::new();
+    for (id, _) in upstreams().filter(|(_, own)| !own.sandbox.enabled) {
+        let owner = ProgramOwner::Upstream(id.clone());
+        let places = loaded.operator_paths().started_with(&owner);
+        let places: Vec<_> = places.collect();
+        // Who has no sandbox either can do everything anyway.
+        let boxes = others.iter().filter(|(other, sandbox)| *other != owner && sandbox.enabled);
+        let exposed = boxes.into_iter().find_map(|(other, sandbox)| {
+            let place = |path: &str| loaded.path(path);
+            let sandbox = of(loaded, other, sandbox, place, true)?;
+            let cwd = loaded.path(".");
+            let changed = places.iter().find(|place| sandbox.can_change(place, &cwd))?;
+            Some(ExposedUpstream { id: id.clone(), other: other.clone(), place: (*changed).into() })
+        });
+        found.extend(exposed);
+    }
+    found
+}
+
 /// The sandbox of a program; none where the operator has switched it off. `place` makes a path of its settings whole,
 /// and `network` is whether it has a network where they do not say.
 pub fn of(

@@ -28,6 +28,12 @@ const PASSED_VARIABLES: &[&str] = &[
     "XDG_DATA_HOME",
 ];
 
+/// What every program gets of our environment.
+pub fn passed_variables() -> impl Iterator<Item = (String, String)> {
+    let names = PASSED_VARIABLES.iter();
+    names.filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+}
+
 /// The value of an environment variable that the settings name. It is hidden from now on wherever the words of a server
 /// are kept, unless every program gets the variable: its value is nobody's secret.
 pub fn secret_variable(name: &str) -> Option<String> {
@@ -195,10 +201,7 @@ fn program(
     };
     let args = settings.args.iter().enumerate();
     let args = args.map(|(at, arg)| expansion.expand(&["args", &at.to_string()], arg)).collect();
-    let mut env: BTreeMap<String, String> = PASSED_VARIABLES
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
-        .collect();
+    let mut env: BTreeMap<String, String> = passed_variables().collect();
     for (name, value) in &settings.env {
         env.insert(name.clone(), expansion.expand(&["env", name], value));
     }

@@ -205,6 +205,175 @@ async fn calls_work_outside_of_the_data_folder_and_leave_artifacts_in_it() {
     }
 }
 
+#[tokio::test]
+async fn a_program_changes_nothing_about_the_gate() {
+    let world = world("").started().await;
+    for limit in ["RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_NOFILE"] {
+        assert_eq!(attempts(&world, "limit", limit).await, [REFUSED, REFUSED], "{limit}");
+    }
+    assert_eq!(attempts(&world, "slow_down", "").await, [REFUSED, REFUSED]);
+    // Nothing of its memory gets into a file.
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", world.pid())).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_ascii_whitespace().collect::<Vec<_>>()[4..6], ["0", "0"], "{core}");
+    let file = std::fs::metadata(format!("/proc/{}/maps", world.pid())).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&file), 0, "it can be dumped");
+}
+
+#[tokio::test]
+async fn a_folder_of_agents_that_a_program_replaces_is_refused() {
+    let world = world(
+        "tools: { file_io: { root: ./area/ws }, memory: { dir: ./area/memory }, repo: { root: ./area/repo } }\n",
+    );
+    for folder in ["ws", "repo", "memory"] {
+        world.write(&format!("area/{folder}/x.txt"), "ours");
+    }
+    let world = world.started().await;
+    let data = world.folder().join("data").display().to_string();
+    let read = async |tool: &str, path: &str| {
+        world.execute(&json!({ "tool": tool, "input": { "path": path } })).await.text()
+    };
+    for used in [false, true] {
+        for folder in ["ws", "repo", "memory"] {
+            let path = format!("{}/area/{folder}", world.folder().display());
+            let upstream = |what: &str, value: &str| json!({ "tool": "thief__attempt", "input": { "what": what, "value": value } });
+            let replaced = world.execute(&upstream("replace", &format!("{path} {data}"))).await;
+            assert_eq!(replaced.tool_result()["output"]["answer"], "replaced");
+            for tool in ["read_file", "read_repo_file"] {
+                for path in ["operator.token", "../data/operator.token"] {
+                    let token = world.read("data/operator.token");
+                    let text = read(tool, path).await;
+                    assert!(!text.contains(token.trim()), "{tool}: {text}");
+                    assert!(!text.contains("\"ok\""), "{tool}: {text}");
+                }
+            }
+            let entry = json!({ "file": "decisions.jsonl", "entry": { "a": 1 } });
+            let call = json!({ "tool": "write_memory_entry", "input": entry });
+            let _ = world.execute(&call).await;
+            let write = json!({ "path": "new.txt", "content": "x" });
+            let _ = world.execute(&json!({ "tool": "write_file", "input": write })).await;
+            for file in ["data/new.txt", "data/decisions.jsonl"] {
+                assert!(!world.has(file), "{file}");
+            }
+            let back = world.execute(&upstream("put_back", &path)).await.tool_result();
+            assert_eq!(back["output"]["answer"], "put back");
+        }
+        let text = read("read_file", "x.txt").await;
+        assert!(text.contains("ours"), "{used}: {text}");
+    }
+    let told = world.stderr();
+    assert!(told.contains("was replaced since the server started; restart it"), "{told}");
+}
+
+/// The commands that start a program which a person names.
+#[test]
+fn what_is_named_behind_dashes_starts_as_an_upstream_does() {
+    let world = World::new(BINARY, "").with_env("A_SECRET", "of-nobody-elses");
+    world.cli("call hello name=Ada").exits(0);
+    world.write("data/operator.token", "the-token");
+    let script =
+        "(cat data/operator.token; echo \"<$A_SECRET>\"; echo $HOME) >seen/file 2>/dev/null";
+    for command in [
+        &["probe"][..],
+        &["contracts", "lint"],
+        &["contracts", "export", "--format", "openapi"],
+        &["contracts", "diff", "self"],
+    ] {
+        for (flag, token) in [(None, ""), (Some("--no-sandbox"), "the-token")] {
+            world.write("seen/file", "");
+            let words: Vec<_> =
+                command.iter().copied().chain(flag).chain(["--", "sh", "-c", script]).collect();
+            // It speaks no MCP.
+            let output = world.cli(&words[..]);
+            assert_ne!(output.code, 0, "{output}");
+            let seen = world.read("seen/file");
+            assert!(seen.starts_with(&format!("{token}<>\n/")), "{words:?}: {seen} {output}");
+        }
+    }
+}
+
+/// Where nothing can be made beside the data folder, calls work in the folder for temporary files, as every program does.
+#[tokio::test]
+async fn the_work_folder_is_kept_from_programs_wherever_it_is() {
+    let world = world("");
+    world.write("data.work", "in the way");
+    let place = "pwd > where.txt; echo mine > here && cat here >/dev/null && echo '{\"answer\":1}'";
+    command(&world, "works", place, "");
+    let world = world.started().await;
+    let result = world.execute(&json!({ "tool": "works", "input": {} })).await.tool_result();
+    assert_eq!(result["output"], json!({ "answer": 1 }), "{result}");
+    let artifacts = result["artifacts"].as_array().unwrap();
+    let path = artifacts.iter().find_map(|one| {
+        one["path"].as_str().filter(|path| path.ends_with("where.txt")).map(str::to_owned)
+    });
+    let folder = world.get(&path.unwrap()).await.text();
+    let above = std::path::Path::new(folder.trim()).parent().unwrap();
+    assert!(above.starts_with(std::env::temp_dir()), "{}", above.display());
+    let other = above.join("another-call");
+    std::fs::write(&other, "a result").unwrap();
+    for what in ["read", "write"] {
+        let tried = attempts(&world, what, &other.display().to_string()).await;
+        assert_eq!(tried, [REFUSED, REFUSED], "{what}");
+    }
+    std::fs::remove_dir_all(above).unwrap();
+}
+
+#[tokio::test]
+async fn what_another_program_imports_is_not_theirs_to_change() {
+    let world = world("");
+    for path in ["other/helper.py", "app/__main__.py", "app/part.py", "lib/found.py", "docs/text"] {
+        world.write(path, "print()");
+    }
+    let settings = world.read("toolgate.yaml");
+    world.write(
+        "toolgate.yaml",
+        &format!(
+            "{settings}  app: {{ command: python3, args: [ ./app ], enabled: false }}\n  \
+             docs: {{ command: cat, args: [ ./docs ], env: {{ PYTHONPATH: ./lib }}, enabled: false }}\n"
+        ),
+    );
+    let world = world.started().await;
+    for path in ["other/helper.py", "other/new.py", "app/part.py", "app/new.py", "lib/found.py"] {
+        let path = format!("{}/{path}", world.folder().display());
+        assert_eq!(attempts(&world, "write", &path).await, [REFUSED, REFUSED], "{path}");
+    }
+    // Its own folder, and what is data.
+    for path in ["bin/new", "docs/text"] {
+        let path = format!("{}/{path}", world.folder().display());
+        assert_eq!(attempts(&world, "write", &path).await[0], "written", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_without_a_sandbox_that_another_can_change_is_told() {
+    const WORDS: &str =
+        "upstream `free` has no sandbox, and upstream `boxed` can change what it runs";
+    let outside = tempfile::tempdir().unwrap();
+    let script = outside.path().join("server.sh");
+    std::fs::write(&script, "").unwrap();
+    for (args, boxed, told) in [
+        (script.display().to_string(), "{}", true),
+        // In the folder of the settings it is kept from others.
+        ("./servers/free.sh".to_owned(), "{}", false),
+        (script.display().to_string(), "{ write: [ ./docs ] }", false),
+        (script.display().to_string(), "{ enabled: false }", false),
+    ] {
+        let settings = format!(
+            "upstreams:\n  free: {{ command: /bin/sh, args: [ {args} ], sandbox: {{ enabled: false }} }}\n  \
+             boxed: {{ command: cat, sandbox: {boxed} }}\n"
+        );
+        let world = World::new(BINARY, &settings);
+        world.write("servers/free.sh", "");
+        world.write("docs/x", "");
+        let check = world.cli("config check").exits(0);
+        assert_eq!(check.stderr.contains(WORDS), told, "{check}");
+        let doctor = world.cli("doctor");
+        assert_eq!(doctor.stdout.contains(WORDS), told, "{doctor}");
+        let world = world.started().await;
+        assert_eq!(world.stderr().contains(WORDS), told, "{}", world.stderr());
+    }
+}
+
 #[test]
 fn a_work_folder_that_cannot_be_made_is_told() {
     let world = World::new(BINARY, "work_dir: ./file/below\n");

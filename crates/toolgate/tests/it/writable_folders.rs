@@ -58,6 +58,33 @@ fn nothing_by_which_the_operator_decides_lies_below_the_agents_folder() {
             "ws/hook.js",
         ),
         (
+            upstream("command: python3, args: [ ./ws/app ]"),
+            "contains a folder that upstream `db` is started with",
+            "ws/app",
+        ),
+        (
+            upstream("command: python3, args: [ -m, app.server ], cwd: ./ws"),
+            "contains a folder that upstream `db` is started with",
+            "ws/app",
+        ),
+        (
+            upstream("command: uv, args: [ run, --directory, ./ws/app, server ]"),
+            "contains a folder that upstream `db` is started with",
+            "ws/app",
+        ),
+        (
+            upstream("command: cat, env: { PYTHONPATH: \"/opt/x:./ws/lib\" }"),
+            "contains a path in which upstream `db` looks for code",
+            "ws/lib",
+        ),
+        (
+            upstream(
+                "command: cat, env: { NODE_OPTIONS: \"--no-warnings --require=./ws/hook.js\" }",
+            ),
+            "contains a path in which upstream `db` looks for code",
+            "ws/hook.js",
+        ),
+        (
             upstream("command: cat, cwd: ./ws/db"),
             "contains the folder that upstream `db` starts in",
             "ws/db",
@@ -73,6 +100,7 @@ fn nothing_by_which_the_operator_decides_lies_below_the_agents_folder() {
         for file in ["server.py", "hook.js", "ca.pem", "server"] {
             world.write_program(&format!("ws/{file}"), "");
         }
+        world.write("ws/app/__main__.py", "");
         world.write("ws/allowed.yaml", "{}\n");
         world.write("ws/mine/one.yaml", &CONTRACT.replace("NAME", "one"));
         refused(&world, "tools.file_io.root", relation, path);
@@ -149,6 +177,22 @@ fn a_second_mount_of_the_folder_is_the_same_folder() {
     let settings = "tools: { file_io: { root: ./again } }\noverlays: ./ws/overlays\n";
     world.write("toolgate.yaml", settings);
     refused(&world, "tools.file_io.root", "contains the overlays", "ws/overlays");
+}
+
+/// A server for files is told the agents' folder, which may hold a program that nobody starts.
+#[test]
+fn the_agents_folder_may_be_what_a_server_is_about() {
+    for words in [
+        "command: npx, args: [ -y, \"@scope/server-filesystem\", ./ws ]",
+        "command: python3, args: [ server.py, ./ws ]",
+        "command: ./server, args: [ ./ws, --root=./ws ]",
+    ] {
+        let world = world(&format!("upstreams: {{ db: {{ {words} }} }}\noverlays: ./overlays\n"));
+        world.write("server.py", "");
+        world.write_program("server", "#!/bin/sh\n");
+        world.write("ws/package.json", "{}");
+        world.cli("config check").exits(0);
+    }
 }
 
 #[test]

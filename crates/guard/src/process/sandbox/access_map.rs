@@ -33,8 +33,14 @@ const KERNEL_FOLDERS: [&str; 1] = ["/sys"];
 /// Devices that hold nothing, which can be read and written.
 const DEVICES: [&str; 5] = ["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// The folder whose entries are looked at one by one, because disks are among them.
+/// Devices to calculate with, where there is access to everything: they hold nothing of others either.
+const PROCESSORS: [&str; 4] = ["/dev/accel", "/dev/dri", "/dev/kfd", "/dev/nvidia"];
+
+/// The folder whose entries are looked at one by one, because disks are among them, terminals and keyboards.
 const DEVICE_FOLDER: &str = "/dev";
+
+/// The folders in there that have files and no devices.
+const FILES_BESIDE_DEVICES: [&str; 3] = ["/dev/hugepages", "/dev/mqueue", "/dev/shm"];
 
 /// The access to a path and everything below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +65,8 @@ pub(super) struct AccessMap {
     changes: BTreeMap<PathBuf, PathAccess>,
     /// The folders above them.
     above: BTreeSet<PathBuf>,
+    /// The paths that the lists of the sandbox name.
+    named: BTreeSet<PathBuf>,
 }
 
 impl AccessMap {
@@ -89,7 +97,11 @@ impl AccessMap {
             rules.add(path, || AccessRule::Exactly(PathAccess::Write));
         }
         rules.add(program, || AccessRule::AtLeast(PathAccess::Read));
-        rules.resolve()
+        let mut map = rules.resolve();
+        let lists = sandbox.read.iter().chain(&sandbox.write);
+        let places = lists.filter_map(|path| Some(PathLocation::of(path).ok()?.end().to_owned()));
+        map.named = places.collect();
+        map
     }
 
     /// The access to an entry of a folder with this access.
@@ -103,14 +115,36 @@ impl AccessMap {
         nearest.copied().unwrap_or(PathAccess::None)
     }
 
-    /// True if the access is another one somewhere below, or disks are there.
+    /// True if the access is another one somewhere below, or devices are there.
     pub(super) fn is_divided(&self, path: &Path) -> bool {
-        self.above.contains(path) || path == Path::new(DEVICE_FOLDER)
+        let has_devices = path == Path::new(DEVICE_FOLDER)
+            || path.starts_with(DEVICE_FOLDER)
+                && !FILES_BESIDE_DEVICES.iter().any(|folder| path.starts_with(folder))
+                && !self.names_above(path);
+        self.above.contains(path) || has_devices
     }
 
     /// True if a sandbox names this very path.
     pub(super) fn names(&self, path: &Path) -> bool {
-        self.changes.contains_key(path)
+        self.named.contains(path)
+    }
+
+    /// True if access to the place of a device is access to the device: others write to the terminal of the operator, or
+    /// read what is typed there.
+    pub(super) fn opens_device(&self, path: &Path) -> bool {
+        let known = || DEVICES.iter().any(|device| path == Path::new(device));
+        let calculates = |device: &str| {
+            path.starts_with(device)
+                || path.parent() == Some(Path::new(DEVICE_FOLDER))
+                    && path.as_os_str().as_encoded_bytes().starts_with(device.as_bytes())
+        };
+        known() || PROCESSORS.iter().any(|device| calculates(device)) || self.names_above(path)
+    }
+
+    /// True if a sandbox names this path, or one above it that is not `/`.
+    fn names_above(&self, path: &Path) -> bool {
+        let above = path.ancestors().filter(|above| above.parent().is_some());
+        above.into_iter().any(|above| self.named.contains(above))
     }
 
     /// The names in a folder that lead to other access.
@@ -142,7 +176,8 @@ impl RuleList {
     }
 
     fn resolve(self) -> AccessMap {
-        let mut map = AccessMap { changes: BTreeMap::new(), above: BTreeSet::new() };
+        let mut map =
+            AccessMap { changes: BTreeMap::new(), above: BTreeSet::new(), named: BTreeSet::new() };
         for (path, rules) in self.0 {
             let inherited = path.parent().map_or(PathAccess::None, |above| map.access_at(above));
             let access = rules.iter().fold(inherited, |access, rule| match rule {

@@ -109,6 +109,7 @@ impl RuleWriter<'_> {
             FileType::Symlink => Ok(()),
             // A disk holds the files of everybody.
             FileType::BlockDevice if !self.map.names(&path) => Ok(()),
+            FileType::CharacterDevice if !self.map.opens_device(&path) => Ok(()),
             _ => self.allow(&handle, rights(access) & AccessFs::from_file(ASKED)),
         }
     }

@@ -9,7 +9,7 @@ use crate::{
     settings::{FileErrors, Flags, LoadedSettings, environment, secret_values},
     start_checks::{self, Certainty},
     wiring::{
-        self,
+        self, sandboxes,
         upstreams::{self, UpstreamFilter},
     },
 };
@@ -96,6 +96,10 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     found.tools = contracts.bound.len();
     found.diagnostics.extend(environment::unknown(loaded, &contracts.bound));
     found.diagnostics.extend(contracts.diagnostics);
+    for exposed in sandboxes::exposed(loaded, &contracts.bound) {
+        let warning = loaded.warning(&exposed.pointer(), exposed.message());
+        found.diagnostics.push(warning.hint(sandboxes::EXPOSED_HINT));
+    }
     if let Err(error) = wiring::protected_paths::check(&contracts.bound, loaded) {
         found.diagnostics.push(loaded.place(&error));
         // That depends on the folders of this machine, not on the file.

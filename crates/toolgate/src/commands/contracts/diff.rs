@@ -8,7 +8,7 @@ use workbench::compare::{ChangeClass, ContractChange};
 
 use crate::{
     Exit,
-    named_servers::HeaderArguments,
+    named_servers::ServerArguments,
     printer::{Printer, counted},
     settings::Flags,
     sources::{self, SourceComparison, ToolSource},
@@ -26,7 +26,7 @@ pub struct DiffCommand {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    headers: HeaderArguments,
+    server: ServerArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments, in place of the second
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
@@ -37,7 +37,7 @@ impl DiffCommand {
         if self.sources.len() + usize::from(!self.program.is_empty()) != 2 {
             bail!("name two sources, or one and a command after `--`");
         }
-        let sets = super::named(&self.sources, &self.program, &self.headers, flags)?;
+        let sets = super::named(&self.sources, &self.program, &self.server, flags)?;
         let [old, new] = &sets[..] else { bail!("name two sources") };
         let readable = [old, new].map(|set| super::is_readable(set, printer));
         if readable != [true, true] {

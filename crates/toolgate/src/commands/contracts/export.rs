@@ -11,7 +11,7 @@ use server::openapi::{self, OpenApiSettings};
 
 use crate::{
     Exit, commands,
-    named_servers::HeaderArguments,
+    named_servers::ServerArguments,
     printer::Printer,
     settings::{Flags, ToolgateSettings},
 };
@@ -24,7 +24,7 @@ pub struct ExportCommand {
     #[arg(long, value_enum, default_value = "yaml")]
     format: ExportFormat,
     #[command(flatten)]
-    headers: HeaderArguments,
+    server: ServerArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "source")]
     program: Vec<String>,
@@ -53,7 +53,7 @@ impl ExportCommand {
             return Ok(Exit::Ok);
         }
         let sources: Vec<String> = self.source.iter().cloned().collect();
-        let sets = super::named(&sources, &self.program, &self.headers, flags)?;
+        let sets = super::named(&sources, &self.program, &self.server, flags)?;
         let [set] = &sets[..] else { bail!("name one source") };
         if !super::is_readable(set, printer) {
             return Ok(Exit::Unknown);

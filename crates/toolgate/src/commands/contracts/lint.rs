@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     Exit,
-    named_servers::HeaderArguments,
+    named_servers::ServerArguments,
     printer::{Printer, counted},
     settings::Flags,
 };
@@ -21,7 +21,7 @@ pub struct LintCommand {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    headers: HeaderArguments,
+    server: ServerArguments,
     /// A program that speaks MCP on stdin and stdout, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
@@ -29,7 +29,7 @@ pub struct LintCommand {
 
 impl LintCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let sets = super::named(&self.sources, &self.program, &self.headers, flags)?;
+        let sets = super::named(&self.sources, &self.program, &self.server, flags)?;
         let all = || sets.iter().flat_map(|set| set.diagnostics.iter().chain(&set.findings));
         let diagnostics: Vec<_> = all().cloned().collect();
         let refused = diagnostics.iter().any(|one| one.severity == Severity::Error);

@@ -112,7 +112,9 @@ fn opened(file: &Path) -> anyhow::Result<()> {
     if kept.metadata()?.len() > MAX_COPIED_BYTES {
         return Ok(());
     }
-    let folder = tempfile::tempdir()?;
+    // Beside the database, where no program of somebody else reads.
+    let above = file.parent().unwrap_or(Path::new("/"));
+    let folder = tempfile::Builder::new().prefix(".doctor-").tempdir_in(above)?;
     let copy = folder.path().join("copy.db");
     copied(file, &copy)?;
     match copied(&beside(file), &beside(&copy)) {

@@ -30,6 +30,22 @@ fn what_was_kept_and_is_fine_is_said_to_be() {
     assert!(std::fs::read(world.folder().join("data/toolgate.db")).unwrap() == before);
 }
 
+/// In the folder for temporary files every program could read it.
+#[test]
+fn a_copy_of_the_database_is_made_in_the_data_folder() {
+    let Some(mount) = testkit::TmpfsMount::new("size=4k") else { return };
+    let world = used("").with_env("TMPDIR", &mount.path().display().to_string());
+    let names = || {
+        let entries = std::fs::read_dir(world.folder().join("data")).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    check(&world, "database", "ok", "can be opened");
+    assert_eq!(names(), before);
+}
+
 #[test]
 fn a_database_that_cannot_be_opened_is_told() {
     let world = World::new(BINARY, "");

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import socket
 import sys
 import urllib.request
@@ -46,6 +47,34 @@ def open_any(folder):
     if not opened:
         raise PermissionError
     return " ".join(opened)
+
+
+def replace(words):
+    """Puts a link in the place of a folder."""
+    path, target = words.split()
+    os.rename(path, path + ".moved")
+    os.symlink(target, path)
+    return "replaced"
+
+
+def put_back(path):
+    """Undoes that."""
+    os.unlink(path)
+    os.rename(path + ".moved", path)
+    return "put back"
+
+
+def limit(resource_name):
+    """Limits the gate as it is limited."""
+    number = getattr(resource, resource_name)
+    resource.prlimit(gate(), number, resource.prlimit(gate(), number))
+    return "limited"
+
+
+def slow_down(_):
+    """Has the gate run when nobody else wants to."""
+    os.sched_setscheduler(gate(), os.SCHED_OTHER, os.sched_param(0))
+    return "slowed down"
 
 
 def connect(port):
