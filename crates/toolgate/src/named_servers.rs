@@ -106,16 +106,23 @@ impl NamedServer {
         // What is kept from it stands in the settings.
         let loaded = flags.load()?;
         let place = |path: &str| cwd.join(path);
+        let words: Vec<String> = std::iter::once(program)
+            .chain(arguments.iter().map(String::as_str))
+            .map(str::to_owned)
+            .collect();
+        let mut sandbox = sandboxes::of(&loaded, &ProgramOwner::CommandLine, &sandbox, place, true);
+        if let Some(sandbox) = &mut sandbox {
+            let paths = loaded.operator_paths();
+            sandbox.fixed = paths.fixed_for_command(&loaded, words.clone(), cwd.clone());
+        }
         let target = Target::Program(Program {
             command: program.to_owned(),
             args: arguments.to_vec(),
             env: upstream_targets::passed_variables().collect(),
             limits: upstream::settings::UpstreamSettings::default().resource_limits(),
-            sandbox: sandboxes::of(&loaded, &ProgramOwner::CommandLine, &sandbox, place, true),
-            cwd: cwd.clone(),
+            sandbox,
+            cwd,
         });
-        let words: Vec<&str> =
-            std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect();
         Ok(Self::unknown(&words.join(" "), target))
     }
 

@@ -99,21 +99,44 @@ impl OperatorPaths {
     }
 
     /// The places that a program may not change: what decides what is served or trusted, and what other programs are
-    /// started with. The folder of another's script is one of them, unless the program itself lies in it.
+    /// started with. The folder of another's script is one of them, unless the program itself lies in it: programs that
+    /// share a folder share what is in it.
     pub fn fixed_for(&self, owner: &ProgramOwner) -> Vec<PathBuf> {
+        let own = self.program_files.iter().filter(|own| own.owner == *owner);
+        self.fixed_beside(&own.collect::<Vec<_>>())
+    }
+
+    /// The same for a program that is named behind `--`, which starts in this folder.
+    pub fn fixed_for_command(
+        &self,
+        loaded: &LoadedSettings,
+        words: Vec<String>,
+        folder: PathBuf,
+    ) -> Vec<PathBuf> {
+        let mut alone = Self::default();
+        let owner = ProgramOwner::CommandLine;
+        alone.started(loaded, &ProgramStart { owner, words, env: Vec::new(), folder });
+        self.fixed_beside(&alone.program_files.iter().collect::<Vec<_>>())
+    }
+
+    fn fixed_beside(&self, own_files: &[&ProgramFile]) -> Vec<PathBuf> {
         let mut places = self.places(PathRole::Fixed);
-        let own = |file: &ProgramFile| {
-            let mut own = self.program_files.iter().filter(|own| own.owner == *owner);
-            own.any(|own| {
+        let is_own = |file: &ProgramFile| {
+            own_files.iter().any(|own| {
+                if own.owner == file.owner {
+                    return true;
+                }
                 if file.is_around {
                     own.place.starts_with(&file.place)
+                } else if own.is_around {
+                    file.place.parent() == Some(&own.place)
                 } else {
-                    !own.is_around && own.place == file.place
+                    own.place == file.place
                 }
             })
         };
-        let others = self.program_files.iter().filter(|file| file.owner != *owner && file.is_kept);
-        places.extend(others.filter(|file| !own(file)).map(|file| file.place.clone()));
+        let kept = self.program_files.iter().filter(|file| file.is_kept && !is_own(file));
+        places.extend(kept.map(|file| file.place.clone()));
         places
     }
 
