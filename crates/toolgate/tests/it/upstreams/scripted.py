@@ -7,6 +7,7 @@ changes what the server says. `methods` has the results of other methods, and th
 for each of these requests.
 """
 
+import contextlib
 import json
 import os
 import queue
@@ -167,7 +168,8 @@ def answer(message):
     id, method, params = message["id"], message["method"], message.get("params", {})
     now = script()
     if method in ("initialize", "server/discover"):
-        with open("client.json", "w", encoding="utf-8") as file:
+        # In a folder that holds something of other programs, ours makes no new file.
+        with contextlib.suppress(PermissionError), open("client.json", "w", encoding="utf-8") as file:
             json.dump(params, file)
     if method == "server/discover" and now.get("modern"):
         return {"supportedVersions": [MODERN],
