@@ -23,16 +23,26 @@ pub struct JsonError {
 
 /// The value that the bytes spell, if they spell exactly one.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let has_large = Cell::new(false);
-    let value = Strict(&has_large)
-        .deserialize(&mut deserializer)
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| locate(&error))?;
+    let value = read(bytes, &has_large)?;
     match has_large.get().then(|| large_integer(bytes)).flatten() {
         Some(error) => Err(error),
         None => Ok(value),
     }
+}
+
+/// The same for a text that is passed on digit for digit. In the value, which is only looked at, an integer that no
+/// integer type holds is the nearest floating-point number.
+pub fn parse_to_check(bytes: &[u8]) -> Result<Value, JsonError> {
+    read(bytes, &Cell::new(false))
+}
+
+fn read(bytes: &[u8], has_large: &Cell<bool>) -> Result<Value, JsonError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    Strict(has_large)
+        .deserialize(&mut deserializer)
+        .and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| locate(&error))
 }
 
 /// The first number of a valid text that is written as an integer and that no integer type holds: it was read as the
@@ -208,6 +218,7 @@ mod tests {
         for kept in ["-9223372036854775808", "1e30", "1.0e22", r#"[1e30,"18446744073709551616"]"#] {
             assert!(parse(kept.as_bytes()).is_ok(), "{kept}");
         }
+        assert!(super::parse_to_check(b"[18446744073709551616]").is_ok());
     }
 
     #[test]
