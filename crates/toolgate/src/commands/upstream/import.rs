@@ -2,7 +2,6 @@
 
 mod client_config;
 pub mod client_entry;
-mod unique_keys;
 
 use std::path::Path;
 

@@ -266,7 +266,7 @@ fn client_files_that_cannot_be_used_change_nothing_and_say_why() {
         ("{\"mcpServers\": []}", "not an object of servers"),
         (
             "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}",
-            "the key `a` appears twice at line 2",
+            "key `a` appears twice at line 2",
         ),
         (&json!({ "mcpServers": many }).to_string(), "has 257 servers; at most 256"),
     ] {

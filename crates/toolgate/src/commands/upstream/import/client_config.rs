@@ -3,7 +3,6 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
-use super::unique_keys::UniqueKeys;
 use crate::settings::mcp_servers::WRAPPERS;
 
 /// A server of another client.
@@ -20,10 +19,9 @@ pub struct ClientServer {
 /// All servers of a file: JSON, with comments and commas at the end of lists as editors allow them.
 pub fn servers(text: &str) -> anyhow::Result<Vec<ClientServer>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let UniqueKeys(whole) = match serde_json::from_str(text) {
-        Ok(whole) => whole,
-        Err(_) => serde_json::from_str(&plain_json(text)).context("not valid JSON")?,
-    };
+    // Of two servers with one name, one would silently be lost: a key twice is an error.
+    let parse = |text: &str| contract::json::parse_to_check(text.as_bytes());
+    let whole = parse(text).or_else(|_| parse(&plain_json(text))).context("not valid JSON")?;
     let mut found = Vec::new();
     let mut places = 0;
     let mut add = |key: &str, value: Option<&Value>, folder: Option<&str>| {
