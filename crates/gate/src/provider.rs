@@ -233,7 +233,7 @@ pub struct PrintedJson {
 impl PrintedJson {
     /// Reads a text, strictly: what is judged is then all that the text says.
     pub fn read(json: Box<RawValue>) -> Result<Self, JsonError> {
-        Ok(Self { value: contract::json::parse_to_check(json.get().as_bytes())?, json })
+        Ok(Self { value: contract::json::parse(json.get().as_bytes())?, json })
     }
 
     /// A value that was read from this very text, by [`contract::json::parse`] or as strictly: of

@@ -55,7 +55,7 @@ async fn a_limit_outside_its_range_is_refused_by_name() {
             "true",
             "[]",
             "{}",
-            "18446744073709551615",
+            "18446744073709551616",
             &above,
         ] {
             let words = format!("`/{name}` must be a whole number from {range}");
