@@ -54,11 +54,7 @@ async fn a_body_that_is_not_json_is_refused_by_every_door() {
     let arrays = "[".repeat(100_000) + &"]".repeat(100_000);
     let objects = r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000);
     let inside = format!(r#"{{"tool":"echo_json","input":{{"message":{arrays}}}}}"#);
-    let cases: [(&[u8], &str); 20] = [
-        (
-            br#"{"tool":"echo_json","args":{"message":1},"input":{"message":10000000000000000000001}}"#,
-            "integer `10000000000000000000001` is out of range",
-        ),
+    let cases: [(&[u8], &str); 19] = [
         (b"{", "EOF while parsing"),
         (b"not json", "line 1, column"),
         (b"{'args':{}}", "key must be a string"),
