@@ -42,7 +42,7 @@ pub(crate) fn question(words: &str) -> String {
     format!("<question>\n{}\n</question>", fenced(&json!(words)))
 }
 
-/// What follows the question where it is asked once more, after an answer that was refused.
+/// The text behind a question that is asked once more, because its answer was refused.
 pub(crate) fn again(answer: &str, why: &str) -> String {
     let answer: String = answer.chars().take(MAX_REPEATED_CHARACTERS).collect();
     let (answer, why) = (fenced(&json!(answer)), fenced(&json!(why)));

@@ -17,7 +17,7 @@ pub(super) struct StagePrompt<'a> {
     stage: &'static str,
     /// The beginning of the names of its events in the trace.
     event_prefix: &'static str,
-    /// What stands before the reason where the model fails.
+    /// The words before the reason where the model fails.
     failure_prefix: &'static str,
     system: &'a str,
     user: String,

@@ -171,7 +171,7 @@ impl TextEdit<'_> {
         text
     }
 
-    /// What the parser says of the place of a value: of a mapping or list it is certain only where it starts.
+    /// The place of a value, as the parser tells it: of a mapping or list only the start is certain.
     fn value(&self, pointer: &str) -> Option<Range<usize>> {
         self.document.places.get(pointer).map(|place| place.value.clone())
     }
