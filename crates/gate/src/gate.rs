@@ -20,7 +20,7 @@ use crate::{
     approvals::ApprovalSettings,
     live_jobs::LiveJobs,
     quarantine::{QuarantineSettings, ReleaseIndex},
-    retention::KeptBytes,
+    retention::NewRecords,
     shares::Shares,
     steps::{CallRefusal, CallState, CheckedOutput, poll_once},
 };
@@ -62,7 +62,7 @@ pub struct Gate {
     pub(crate) approvals: ApprovalSettings,
     pub(crate) quarantine: QuarantineSettings,
     pub(crate) releases: ReleaseIndex,
-    pub(crate) kept: KeptBytes,
+    pub(crate) new_records: NewRecords,
     /// Tells that a person has decided something.
     pub(crate) decided: Notify,
     /// True while tools are missing because their upstreams are being started.
@@ -93,7 +93,7 @@ impl Gate {
             approvals: parts.approvals,
             quarantine: parts.quarantine,
             releases: ReleaseIndex::new(),
-            kept: KeptBytes::default(),
+            new_records: NewRecords::default(),
             decided: Notify::new(),
             starting: watch::Sender::new(false),
             stopping: AtomicBool::new(false),

@@ -1,5 +1,7 @@
 //! Finished jobs and their artifacts do not stay for ever.
 
+mod surplus;
+
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
@@ -9,28 +11,65 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::{
-    Gate, StoreError, Timestamp,
+    Gate, JobId, StoreError, Timestamp,
     store::{JobRetention, RecordRetention},
 };
+pub use surplus::{KeptJobs, Surplus};
 
+/// The number of jobs that are looked for at once: each time everything is counted.
+const MAX_OVERDUE: usize = 50_000;
 /// The number of jobs that are removed in one go, so that a large backlog holds up nobody.
 const BATCH: usize = 500;
 /// So many bytes of new records are swept at once: nobody fills the disk between two sweeps.
-const SWEEP_AFTER: u64 = 256 * 1_024 * 1_024;
+const SWEEP_AFTER_BYTES: u64 = 256 * 1_024 * 1_024;
+/// New jobs are swept once they are this part of `max_jobs`, but not before they are so many.
+const SWEEP_AFTER_PART: u64 = 8;
+const SWEEP_AFTER_JOBS: u64 = 1_000;
 
-/// The bytes of the records that were kept since the last sweep.
-#[derive(Debug, Default)]
-pub(crate) struct KeptBytes {
+/// The records that were kept since the last sweep.
+#[derive(Debug)]
+pub(crate) struct NewRecords {
     bytes: AtomicU64,
+    jobs: AtomicU64,
+    /// So many jobs are swept at once.
+    many_jobs: AtomicU64,
     many: Notify,
 }
 
-impl KeptBytes {
-    pub(crate) fn add(&self, bytes: usize) {
+impl Default for NewRecords {
+    fn default() -> Self {
+        let none = || AtomicU64::new(0);
+        Self {
+            bytes: none(),
+            jobs: none(),
+            many_jobs: AtomicU64::new(u64::MAX),
+            many: Notify::new(),
+        }
+    }
+}
+
+impl NewRecords {
+    pub(crate) fn add_bytes(&self, bytes: usize) {
         let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        if before < SWEEP_AFTER && before.saturating_add(bytes as u64) >= SWEEP_AFTER {
+        if before < SWEEP_AFTER_BYTES && before.saturating_add(bytes as u64) >= SWEEP_AFTER_BYTES {
             self.many.notify_one();
         }
+    }
+
+    pub(crate) fn add_job(&self, bytes: usize) {
+        self.add_bytes(bytes);
+        let jobs = self.jobs.fetch_add(1, Ordering::Relaxed) + 1;
+        if jobs == self.many_jobs.load(Ordering::Relaxed) {
+            self.many.notify_one();
+        }
+    }
+
+    /// Counts anew, for a sweep.
+    fn start_over(&self, retention: &RetentionSettings) {
+        let many = (retention.max_jobs / SWEEP_AFTER_PART).max(SWEEP_AFTER_JOBS);
+        self.many_jobs.store(many, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+        self.jobs.store(0, Ordering::Relaxed);
     }
 }
 
@@ -55,52 +94,61 @@ pub async fn sweep(gate: &Gate, retention: &RetentionSettings) -> Result<usize, 
     let now = gate.clock.now();
     let age = i64::try_from(retention.max_age.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp(now.0.saturating_sub(age));
+    let policy = JobRetention {
+        before,
+        max_jobs: retention.max_jobs,
+        max_artifact_bytes: retention.max_artifact_bytes,
+        max_bytes: retention.max_bytes,
+        limit: MAX_OVERDUE,
+    };
     let mut removed = 0;
     loop {
-        let policy = JobRetention {
-            before,
-            max_jobs: retention.max_jobs,
-            max_artifact_bytes: retention.max_artifact_bytes,
-            max_bytes: retention.max_bytes,
-            limit: BATCH,
-        };
-        let ids = gate.store.overdue(policy).await?;
-        let count = ids.len();
-        let mut gone = Vec::with_capacity(count);
-        for id in ids {
-            // Files first: a row without files can be swept again, files without a row
-            // would be lost space.
-            match gate.blobs.remove(&id).await {
-                Ok(()) => gone.push(id),
-                Err(error) => {
-                    tracing::warn!(%error, job = %id, "artifacts could not be removed");
-                }
-            }
+        let overdue = gate.store.overdue(policy).await?;
+        let before = removed;
+        for batch in overdue.chunks(BATCH) {
+            removed += remove(gate, batch).await?;
         }
-        let stuck = gone.is_empty();
-        removed += gone.len();
-        let stays = RecordRetention {
-            now,
-            before,
-            max_bytes: retention.max_bytes,
-            max_quarantined: retention.max_quarantined,
-            max_approvals: retention.max_approvals,
-        };
-        gate.store.forget(gone, stays).await?;
-        if count < BATCH || stuck {
+        let is_stuck = removed == before;
+        if overdue.len() < MAX_OVERDUE || is_stuck {
             break;
         }
     }
+    let stays = RecordRetention {
+        now,
+        before,
+        max_bytes: retention.max_bytes,
+        max_quarantined: retention.max_quarantined,
+        max_approvals: retention.max_approvals,
+    };
+    gate.store.forget(stays).await?;
     if removed > 0 {
         gate.journal.event(now, "jobs_removed", json!({ "jobs": removed }));
     }
     Ok(removed)
 }
 
+/// Removes jobs with their artifacts and tells how many went.
+async fn remove(gate: &Gate, ids: &[JobId]) -> Result<usize, StoreError> {
+    let mut gone = Vec::with_capacity(ids.len());
+    for id in ids {
+        // Files first: a row without files can be swept again, files without a row
+        // would be lost space.
+        match gate.blobs.remove(id).await {
+            Ok(()) => gone.push(id.clone()),
+            Err(error) => {
+                tracing::warn!(%error, job = %id, "artifacts could not be removed");
+            }
+        }
+    }
+    let count = gone.len();
+    gate.store.forget_jobs(gone).await?;
+    Ok(count)
+}
+
 /// Sweeps now and then, for as long as the process lives.
 pub async fn keep_sweeping(gate: &Gate, retention: RetentionSettings, every: Duration) {
     loop {
-        gate.kept.bytes.store(0, Ordering::Relaxed);
+        gate.new_records.start_over(&retention);
         match sweep(gate, &retention).await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(removed, "removed old jobs"),
@@ -108,7 +156,7 @@ pub async fn keep_sweeping(gate: &Gate, retention: RetentionSettings, every: Dur
         }
         tokio::select! {
             () = tokio::time::sleep(every) => {}
-            () = gate.kept.many.notified() => {}
+            () = gate.new_records.many.notified() => {}
         }
     }
 }

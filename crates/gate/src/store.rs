@@ -184,16 +184,15 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Option<ReleasedPayload>, StoreError>>;
 
-    /// Finished jobs that have to go, oldest first: those that ended before the time,
-    /// and the oldest ones above the number of jobs or the bytes of artifacts.
+    /// Finished jobs that have to go, oldest first: those that ended before the time, and the oldest of the callers who
+    /// keep most, until all together keep no more than the limits ([`crate::retention::Surplus`]).
     fn overdue(&self, policy: JobRetention) -> BoxFuture<'_, Result<Vec<JobId>, StoreError>>;
 
-    /// Forgets these jobs, and what else does not stay.
-    fn forget(
-        &self,
-        ids: Vec<JobId>,
-        stays: RecordRetention,
-    ) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Forgets these jobs.
+    fn forget_jobs(&self, ids: Vec<JobId>) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Forgets the keys, approvals and quarantined outputs that do not stay.
+    fn forget(&self, stays: RecordRetention) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Checks that the store can be written right now.
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -272,11 +271,11 @@ pub struct RecordRetention {
 pub struct JobRetention {
     /// Those that ended before.
     pub before: Timestamp,
-    /// All but the newest so many.
+    /// So many of all callers.
     pub max_jobs: u64,
-    /// The oldest, until artifacts take no more than this.
+    /// So many bytes of artifacts.
     pub max_artifact_bytes: u64,
-    /// The oldest of the caller who has most, until arguments and results take no more than this.
+    /// So many bytes of arguments and results.
     pub max_bytes: u64,
     /// At most so many at a time.
     pub limit: usize,

@@ -403,12 +403,12 @@ impl Store for Sqlite {
         })
     }
 
-    fn forget(
-        &self,
-        ids: Vec<JobId>,
-        stays: RecordRetention,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer.write(move |connection| retention::forget(connection, &ids, stays))
+    fn forget_jobs(&self, ids: Vec<JobId>) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(move |connection| retention::forget_jobs(connection, &ids))
+    }
+
+    fn forget(&self, stays: RecordRetention) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write(move |connection| retention::forget(connection, stays))
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -182,7 +182,7 @@ impl CallState {
         state: QuarantineState,
     ) -> Option<String> {
         let whole = payload.get().len() <= MAX_QUARANTINED_BYTES;
-        self.gate.kept.add(payload.get().len().min(MAX_QUARANTINED_BYTES));
+        self.gate.new_records.add_bytes(payload.get().len().min(MAX_QUARANTINED_BYTES));
         let summary = QuarantineSummary {
             id: QuarantineSummary::new_id(self.began_at),
             state,

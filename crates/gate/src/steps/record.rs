@@ -239,7 +239,7 @@ impl CallState {
         outcome.recorded.clone_from(&job.result);
         let store = &self.gate.store;
         let kept = [&job.input, &job.result].into_iter().flatten();
-        self.gate.kept.add(kept.map(|json| json.get().len()).sum());
+        self.gate.new_records.add_job(kept.map(|json| json.get().len()).sum());
         let saved = if self.running_saved { store.save(job) } else { store.record(job) };
         saved.await.map_err(|error| {
             tracing::error!(%error, tool = self.call.tool, "a job could not be recorded");

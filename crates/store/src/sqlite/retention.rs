@@ -1,63 +1,73 @@
 //! Retention: the rows that have to go. Whoever holds most of a thing gives back first.
 
-use gate::{JobId, JobRetention, RecordRetention};
-use rusqlite::{Connection, params};
+use std::collections::HashMap;
+
+use gate::{
+    JobId, JobRetention, RecordRetention,
+    retention::{KeptJobs, Surplus},
+};
+use rusqlite::{Connection, Row, params};
 
 const FINISHED: &str = "state NOT IN ('queued', 'running', 'waiting_approval', 'waiting_input')";
+/// The bytes of a job's record that its caller decides on.
+const RECORD_BYTES: &str = "ifnull(octet_length(input), 0) + ifnull(octet_length(result), 0)";
 
 pub(super) fn overdue(
     connection: &Connection,
     policy: &JobRetention,
 ) -> rusqlite::Result<Vec<JobId>> {
-    let limit = i64::try_from(policy.limit).unwrap_or(i64::MAX);
-    // Names sort by time, so the oldest come first without a look at their times.
-    let too_old =
-        format!("SELECT id FROM jobs WHERE {FINISHED} AND finished_at < ?1 ORDER BY id LIMIT ?2");
-    let ids = select(connection, &too_old, params![policy.before.0, limit])?;
-    if !ids.is_empty() {
-        return Ok(ids);
-    }
-    for (size, among, max) in [
-        ("1", "true", policy.max_jobs),
-        ("artifact_bytes", "artifact_bytes > 0", policy.max_artifact_bytes),
-        (RECORD_BYTES, FINISHED, policy.max_bytes),
-    ] {
-        let ids = beyond(connection, (size, among), max, limit)?;
-        if !ids.is_empty() {
-            return Ok(ids);
+    let mut surplus = Surplus::of(&kept(connection)?, policy);
+    // Names sort by time: a job that was made later has not ended before.
+    let newest_old = JobId::new(policy.before);
+    let query = format!(
+        "SELECT id, caller, finished_at, artifact_bytes, {RECORD_BYTES} FROM jobs
+         WHERE {FINISHED} ORDER BY id"
+    );
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut rows = statement.query([])?;
+    let mut overdue = Vec::new();
+    while overdue.len() < policy.limit
+        && let Some(row) = rows.next()?
+    {
+        let id: String = row.get(0)?;
+        let is_young = id.as_str() > newest_old.as_str();
+        if is_young && surplus.is_settled() {
+            break;
+        }
+        let finished_at: Option<i64> = row.get(2)?;
+        let is_old = finished_at.is_some_and(|at| at < policy.before.0);
+        let size = KeptJobs { jobs: 1, artifact_bytes: size(row, 3)?, record_bytes: size(row, 4)? };
+        // An old one counts for what its caller has to give back, too.
+        let is_surplus = surplus.take(row.get_ref(1)?.as_str()?, size, is_old);
+        if is_old || is_surplus {
+            overdue.extend(JobId::parse(&id));
         }
     }
-    Ok(Vec::new())
+    Ok(overdue)
 }
 
-/// The bytes of a job's record that its caller decides on.
-const RECORD_BYTES: &str = "ifnull(octet_length(input), 0) + ifnull(octet_length(result), 0)";
-
-/// The finished jobs that have to go so that the sizes of all come to no more than this: always the oldest of
-/// whoever has most, so that nobody loses anything to another's.
-fn beyond(
-    connection: &Connection,
-    (size, among): (&str, &str),
-    max: u64,
-    limit: i64,
-) -> rusqlite::Result<Vec<JobId>> {
-    let sum = format!("SELECT ifnull(sum({size}), 0) FROM jobs WHERE {among}");
-    let sum: i64 = connection.prepare_cached(&sum)?.query_row([], |row| row.get(0))?;
-    let excess = sum.saturating_sub(whole(max));
-    if excess <= 0 {
-        return Ok(Vec::new());
-    }
-    // `held` is what the caller has, once whatever of it is older is gone.
+/// The sizes of all that each caller has, so that nobody loses anything to what another keeps.
+fn kept(connection: &Connection) -> rusqlite::Result<HashMap<String, KeptJobs>> {
     let query = format!(
-        "SELECT id FROM (
-             SELECT id, held, size, sum(size) OVER (ORDER BY held DESC, id) AS so_far FROM (
-                 SELECT id, state, {size} AS size,
-                     sum({size}) OVER (PARTITION BY caller ORDER BY id DESC) AS held
-                 FROM jobs WHERE {among}
-             ) WHERE {FINISHED}
-         ) WHERE so_far - size < ?1 ORDER BY held DESC, id LIMIT ?2"
+        "SELECT caller, count(*), sum(artifact_bytes), sum(iif({FINISHED}, {RECORD_BYTES}, 0))
+         FROM jobs GROUP BY caller"
     );
-    select(connection, &query, params![excess, limit])
+    connection
+        .prepare_cached(&query)?
+        .query_map([], |row| {
+            let kept = KeptJobs {
+                jobs: size(row, 1)?,
+                artifact_bytes: size(row, 2)?,
+                record_bytes: size(row, 3)?,
+            };
+            Ok((row.get(0)?, kept))
+        })?
+        .collect()
+}
+
+/// A number of a row that is never below zero.
+fn size(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get(column).map(i64::cast_unsigned)
 }
 
 /// As SQLite counts.
@@ -65,27 +75,15 @@ fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn select(
-    connection: &Connection,
-    query: &str,
-    parameters: impl rusqlite::Params,
-) -> rusqlite::Result<Vec<JobId>> {
-    connection
-        .prepare_cached(query)?
-        .query_map(parameters, |row| row.get::<_, String>(0))?
-        .filter_map(|id| id.map(|id| JobId::parse(&id)).transpose())
-        .collect()
-}
-
-pub(super) fn forget(
-    connection: &Connection,
-    ids: &[JobId],
-    stays: RecordRetention,
-) -> rusqlite::Result<()> {
+pub(super) fn forget_jobs(connection: &Connection, ids: &[JobId]) -> rusqlite::Result<()> {
     let mut job = connection.prepare_cached("DELETE FROM jobs WHERE id = ?1")?;
     for id in ids {
         job.execute([id.as_str()])?;
     }
+    Ok(())
+}
+
+pub(super) fn forget(connection: &Connection, stays: RecordRetention) -> rusqlite::Result<()> {
     connection
         .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
         .execute([stays.before.0])?;

@@ -128,8 +128,11 @@ const MIGRATIONS: &[&str] = &[
         WHERE state IN ('released', 'delivered');
 ",
     "
-    -- Retention counts the jobs of each caller without a look at their rows.
     CREATE INDEX IF NOT EXISTS jobs_of_callers ON jobs (caller, id);
+",
+    "
+    -- It was for retention, and made every recorded call dearer than it made the sweeps cheaper.
+    DROP INDEX jobs_of_callers;
 ",
 ];
 

@@ -123,12 +123,12 @@ async fn what_was_promised_stays_when_old_entries_go() {
             max_approvals: 1,
         };
         let all = || QuarantineFilter { limit: 10, ..QuarantineFilter::default() };
-        store.forget(Vec::new(), stays(99)).await.unwrap();
+        store.forget(stays(99)).await.unwrap();
         assert_eq!(names(&store, all()).await, [4, 2]);
-        store.forget(Vec::new(), stays(100)).await.unwrap();
+        store.forget(stays(100)).await.unwrap();
         assert_eq!(names(&store, all()).await, [4]);
         let stays = RecordRetention { max_bytes: 1, ..stays(100) };
-        store.forget(Vec::new(), stays).await.unwrap();
+        store.forget(stays).await.unwrap();
         assert!(names(&store, all()).await.is_empty());
     }
 }

@@ -37,16 +37,7 @@ async fn the_old_the_many_and_the_large_go_oldest_first() {
         check(policy(0, 3, 10_000), &[0, 1]).await;
         check(policy(0, 100, 250), &[0, 1]).await;
         check(policy(0, 100, 0), &[0, 1, 2, 3]).await;
-        let gone = vec![jobs[0].id.clone()];
-        let none = Timestamp(0);
-        let stays = RecordRetention {
-            now: none,
-            before: none,
-            max_bytes: 1_000,
-            max_quarantined: 10,
-            max_approvals: 10,
-        };
-        store.forget(gone, stays).await.unwrap();
+        store.forget_jobs(vec![jobs[0].id.clone()]).await.unwrap();
         assert!(store.job(&jobs[0].id).await.unwrap().is_none());
         assert!(store.job(&waiting.id).await.unwrap().is_some());
     }
@@ -93,14 +84,16 @@ async fn the_caller_who_has_most_jobs_or_artifacts_loses_its_oldest() {
             assert_eq!(store.overdue(policy).await.unwrap(), expected, "{policy:?}");
         };
         let [g0, g1, g2, ..] = &greedy[..] else { unreachable!() };
-        let [m0, _] = &modest[..] else { unreachable!() };
+        let [m0, m1] = &modest[..] else { unreachable!() };
         check(policy(0, 6, 600), &[]).await;
         check(policy(0, 4, 600), &[g0, g1]).await;
         check(policy(0, 6, 400), &[g0, g1]).await;
-        check(policy(0, 6, 399), &[g0, g1, m0]).await;
-        // Once both have the same, each gives back in turn.
-        check(policy(0, 2, 600), &[g0, g1, m0, g2]).await;
-        check(JobRetention { limit: 1, ..policy(0, 2, 600) }, &[g0]).await;
+        // Once both have the same, both give back.
+        check(policy(0, 6, 399), &[m0, g0, g1, g2]).await;
+        check(policy(0, 2, 600), &[m0, g0, g1, g2]).await;
+        check(JobRetention { limit: 1, ..policy(0, 2, 600) }, &[m0]).await;
+        // What is too old is given back already.
+        check(policy(4_500, 4, 600), &[m0, m1, g0, g1]).await;
     }
 }
 
@@ -121,7 +114,7 @@ async fn the_caller_who_has_most_in_quarantine_loses_its_oldest() {
                 max_quarantined,
                 max_approvals: 10,
             };
-            store.forget(Vec::new(), stays).await.unwrap();
+            store.forget(stays).await.unwrap();
             for (at, stays) in [(1, true), (2, false), (3, true), (4, true)] {
                 let id = quarantine::entry(at, "", "").summary.id;
                 assert_eq!(store.quarantined(&id, now).await.unwrap().is_some(), stays, "{id}");

@@ -110,7 +110,7 @@ async fn the_old_go_and_what_waits_stays() {
                 max_quarantined: 10,
                 max_approvals,
             };
-            store.forget(Vec::new(), stays).await.unwrap();
+            store.forget(stays).await.unwrap();
         };
         forget(4_999, 10).await;
         assert!(store.approval(&used.id, Timestamp(0)).await.unwrap().is_some());
@@ -145,7 +145,7 @@ async fn above_the_number_those_go_that_say_nothing_any_more() {
             max_quarantined: 10,
             max_approvals: 2,
         };
-        store.forget(Vec::new(), stays).await.unwrap();
+        store.forget(stays).await.unwrap();
         let filter = ApprovalFilter { limit: 9, ..ApprovalFilter::default() };
         let left = store.approvals(filter, Timestamp(4_000)).await.unwrap();
         let left: Vec<_> = left.iter().rev().map(|one| &one.id).collect();
@@ -174,7 +174,7 @@ async fn above_the_number_the_caller_who_has_most_loses_its_oldest() {
             max_quarantined: 10,
             max_approvals: 3,
         };
-        store.forget(Vec::new(), stays).await.unwrap();
+        store.forget(stays).await.unwrap();
         let filter = ApprovalFilter { limit: 9, ..ApprovalFilter::default() };
         let left = store.approvals(filter, Timestamp(4_000)).await.unwrap();
         let left: Vec<_> = left.iter().rev().map(|one| &one.id).collect();
