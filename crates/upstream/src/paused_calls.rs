@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use contract::codes;
@@ -23,7 +23,7 @@ use crate::{
     tool_output::InputRequired,
 };
 
-/// The number of calls that may wait at once, for each upstream.
+/// The largest number of calls that may wait at once, for each upstream.
 const MAX_PAUSED_CALLS: usize = 256;
 /// Divides the handle of a paused call from the name of its request.
 const SEPARATOR: char = '.';
@@ -79,15 +79,22 @@ struct PausedEntry {
     /// By the upstream's own names.
     requests: InputRequests,
     call: PausedCall,
+    paused_at: Instant,
 }
 
 /// The paused calls of one upstream.
-#[derive(Default)]
 pub(crate) struct PausedCalls {
     by_handle: Mutex<HashMap<String, PausedEntry>>,
+    max: usize,
 }
 
 impl PausedCalls {
+    /// Those of an upstream with so many slots. Half of them stay for calls that run.
+    pub(crate) fn new(slots: usize) -> Arc<Self> {
+        let max = (slots / 2).clamp(1, MAX_PAUSED_CALLS);
+        Arc::new(Self { by_handle: Mutex::default(), max })
+    }
+
     /// Takes the paused call that the input responses of this call belong to; none where there are no responses.
     pub(crate) fn resume(&self, call: &RunningCall) -> Result<Option<ResumedCall>, ToolError> {
         let replies = call.replies();
@@ -168,15 +175,24 @@ impl PausedCalls {
         let asked = asked.map(|(name, one)| (format!("{handle}{SEPARATOR}{name}"), one.clone()));
         let asked = asked.collect();
         let mut calls = self.lock();
-        if calls.len() >= MAX_PAUSED_CALLS {
+        let owner = CallOwner::of(call);
+        let ended = if calls.len() < self.max {
+            None
+        } else if let Some(least_missed) = least_missed(&calls, &owner.caller) {
+            calls.remove(&least_missed)
+        } else {
             let message = format!(
-                "{MAX_PAUSED_CALLS} calls of this upstream wait for input already (max_paused_calls); try later"
+                "{} calls of this upstream wait for input already, half of its `max_concurrency`; answer one of \
+                 them, or try later",
+                self.max
             );
             return Err(ToolError::new(codes::UNAVAILABLE.code, message));
-        }
-        let owner = CallOwner::of(call);
-        calls.insert(handle.clone(), PausedEntry { owner, requests, call: paused });
+        };
+        let paused_at = Instant::now();
+        calls.insert(handle.clone(), PausedEntry { owner, requests, call: paused, paused_at });
         drop(calls);
+        // Its slot goes to whoever waits for one.
+        drop(ended);
         // Nobody may ever respond, and a waiting call holds a slot.
         let paused = Arc::downgrade(self);
         tokio::spawn(async move {
@@ -191,6 +207,18 @@ impl PausedCalls {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, PausedEntry>> {
         self.by_handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The oldest call of the caller who has most, if that is another one with more than this one would have.
+fn least_missed(calls: &HashMap<String, PausedEntry>, caller: &str) -> Option<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::from([(caller, 1)]);
+    for entry in calls.values() {
+        *counts.entry(&entry.owner.caller).or_default() += 1;
+    }
+    let (most, count) = counts.iter().max_by_key(|(_, count)| **count)?;
+    let theirs = calls.iter().filter(|(_, entry)| entry.owner.caller == *most);
+    let oldest = theirs.min_by_key(|(_, entry)| entry.paused_at)?;
+    (*count > counts[caller]).then(|| oldest.0.clone())
 }
 
 /// The handle of a paused call, in the name of an input request that was passed on.

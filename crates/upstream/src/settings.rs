@@ -63,7 +63,8 @@ pub struct UpstreamSettings {
     #[schemars(range(min = 1))]
     pub max_question_tokens: u32,
     /// Timeout of an input request (elicitation, sampling, roots), in milliseconds. A waiting call counts for
-    /// `max_concurrency`.
+    /// `max_concurrency`, of which waiting calls may take half. Where there is no room for one more, the oldest of the caller who has
+    /// most ends.
     #[schemars(range(min = 1))]
     pub question_timeout_ms: u64,
     /// The number of failures in a row that opens the circuit breaker.

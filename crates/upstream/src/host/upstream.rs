@@ -119,6 +119,7 @@ impl Upstream {
             if settings.enabled { UpstreamState::Starting } else { UpstreamState::Disabled };
         Self {
             slots: UpstreamSlots::new(settings.max_concurrency),
+            paused_calls: PausedCalls::new(settings.max_concurrency),
             breaker: CircuitBreaker::new(
                 settings.breaker_failures,
                 Duration::from_millis(settings.breaker_open_ms),
@@ -133,7 +134,6 @@ impl Upstream {
             admission: Mutex::default(),
             state: watch::Sender::new(state),
             wake: Notify::new(),
-            paused_calls: Arc::default(),
             restarts: AtomicU32::new(0),
             last_used: AtomicU64::new(0),
             created: Instant::now(),

@@ -142,3 +142,44 @@ async fn a_question_that_nobody_hears_is_quoted_in_the_name_of_its_server() {
     let text = answer.text();
     assert!(text.contains("`up` asks: Allow one call") && !text.contains("[2J [Paste"), "{text}");
 }
+
+/// Calls that wait for a person take half of the slots, and whoever has most of them gives one up for another caller.
+#[tokio::test]
+async fn calls_that_wait_are_shared_by_callers() {
+    let question = json!({ "mode": "form", "message": "Sure?", "requestedSchema": { "type": "object",
+        "properties": { "sure": { "type": "boolean" } } } });
+    let tokens = "server: { tokens: [ { name: greedy, token_env: GREEDY }, { name: modest, token_env: MODEST } ] }\n";
+    let own = "questions: true, max_concurrency: 4";
+    let script = asking(true, "elicitation/create", &question);
+    let mut world = Upstreams::with(&[("up", script, own)], tokens);
+    world.world =
+        world.world.with_env("GREEDY", &"g".repeat(40)).with_env("MODEST", &"m".repeat(40));
+    let world = world.started().await;
+    let client = |letter: &str| {
+        let token = format!("Bearer {}", letter.repeat(40));
+        Modern::new(&world)
+            .with("authorization", &token)
+            .able(json!({ "elicitation": { "form": {} } }))
+    };
+    let (greedy, modest) = (client("g"), client("m"));
+    let call = |text: String| json!({ "name": TOOL, "arguments": { "text": text } });
+    let mut asked = Vec::new();
+    for number in 0..2 {
+        asked.push(greedy.ask("tools/call", call(number.to_string())).await["result"].clone());
+        assert_eq!(asked[number]["resultType"], "input_required", "{asked:?}");
+    }
+    let refused = greedy.ask("tools/call", call("2".into())).await["result"].to_string();
+    assert!(refused.contains("2 calls of this upstream wait for input already"), "{refused}");
+    let other = modest.ask("tools/call", call("a".into())).await["result"].clone();
+    assert_eq!(other["resultType"], "input_required", "{other}");
+    // The first of the greedy caller is gone, the second one goes on.
+    for (number, told) in [(0, "the input request has expired"), (1, "accept")] {
+        let name = asked[number]["inputRequests"].as_object().unwrap().keys().next().unwrap();
+        let reply = json!({ name: { "action": "accept", "content": { "sure": true } } });
+        let mut params = call(number.to_string());
+        params["inputResponses"] = reply;
+        params["requestState"] = asked[number]["requestState"].clone();
+        let result = greedy.ask("tools/call", params).await["result"].to_string();
+        assert!(result.contains(told), "{result}");
+    }
+}
