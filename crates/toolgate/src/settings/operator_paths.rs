@@ -1,15 +1,17 @@
 //! The paths by which the operator decides what runs, is served and is recorded. They are listed here and nowhere else:
 //! no tool may write there, and programs that we start reach them only as far as their role allows.
 
-mod code_paths;
+mod named_paths;
 
 use std::{
+    collections::BTreeSet,
     fmt,
     path::{Path, PathBuf},
 };
 
 use contract::Document;
 use guard::{files::PathLocation, process};
+use named_paths::StartFolder;
 use upstream::variables;
 
 use super::{AllowlistSetting, LoadedSettings, env_file};
@@ -34,6 +36,8 @@ pub struct OperatorPath {
     pub what: String,
     pub role: PathRole,
     pub location: PathLocation,
+    /// Whom it is named for, where the operator may say that it is data.
+    pub named_for: Option<ProgramOwner>,
 }
 
 /// A file or folder that a program is, or is started with.
@@ -43,7 +47,7 @@ struct ProgramFile {
     place: PathBuf,
     /// True if others may not change it, because it is in the folder of the settings.
     is_kept: bool,
-    /// True if it is a folder that counts because a script of the program lies there.
+    /// True if it is a folder that counts because a file of the program lies there.
     is_around: bool,
 }
 
@@ -51,8 +55,18 @@ struct ProgramFile {
 struct ProgramStart {
     owner: ProgramOwner,
     words: Vec<String>,
-    env: Vec<(String, String)>,
+    /// The values of the variables that it is given.
+    variables: Vec<String>,
     folder: PathBuf,
+    /// What is data among all that is named.
+    data: Vec<PathBuf>,
+}
+
+impl ProgramStart {
+    /// One without variables of its own, for which everything that it names is code.
+    fn plain(owner: ProgramOwner, words: Vec<String>, folder: PathBuf) -> Self {
+        Self { owner, words, variables: Vec::new(), folder, data: Vec::new() }
+    }
 }
 
 /// What a program is started for.
@@ -99,8 +113,8 @@ impl OperatorPaths {
     }
 
     /// The places that a program may not change: what decides what is served or trusted, and what other programs are
-    /// started with. The folder of another's script is one of them, unless the program itself lies in it: programs that
-    /// share a folder share what is in it.
+    /// started with. The folder of another's file is one of them, unless a file of the program itself lies in it: programs
+    /// that share a folder share what is in it.
     pub fn fixed_for(&self, owner: &ProgramOwner) -> Vec<PathBuf> {
         let own = self.program_files.iter().filter(|own| own.owner == *owner);
         self.fixed_beside(&own.collect::<Vec<_>>())
@@ -115,7 +129,7 @@ impl OperatorPaths {
     ) -> Vec<PathBuf> {
         let mut alone = Self::default();
         let owner = ProgramOwner::CommandLine;
-        alone.started(loaded, &ProgramStart { owner, words, env: Vec::new(), folder });
+        alone.started(loaded, &ProgramStart::plain(owner, words, folder));
         self.fixed_beside(&alone.program_files.iter().collect::<Vec<_>>())
     }
 
@@ -123,16 +137,12 @@ impl OperatorPaths {
         let mut places = self.places(PathRole::Fixed);
         let is_own = |file: &ProgramFile| {
             own_files.iter().any(|own| {
-                if own.owner == file.owner {
-                    return true;
-                }
-                if file.is_around {
-                    own.place.starts_with(&file.place)
-                } else if own.is_around {
+                let shares_own = if own.is_around {
                     file.place.parent() == Some(&own.place)
                 } else {
-                    own.place == file.place
-                }
+                    own.is_kept && file.place.starts_with(&own.place)
+                };
+                own.owner == file.owner || own.place.starts_with(&file.place) || shares_own
             })
         };
         let kept = self.program_files.iter().filter(|file| file.is_kept && !is_own(file));
@@ -159,8 +169,17 @@ impl OperatorPaths {
     fn add(&mut self, role: PathRole, what: impl Into<String>, path: &Path) {
         // A loop of links leads nowhere: whoever opens it is told.
         if let Ok(location) = PathLocation::of(path) {
-            self.paths.push(OperatorPath { what: what.into(), role, location });
+            self.paths.push(OperatorPath { what: what.into(), role, location, named_for: None });
         }
+    }
+
+    /// Adds what a program is told beside its own path.
+    fn add_named(&mut self, owner: &ProgramOwner, path: &Path) {
+        let Ok(location) = PathLocation::of(path) else { return };
+        let kind = if path.is_dir() { "folder" } else { "file" };
+        let what = format!("a {kind} that {owner} is started with");
+        let named_for = Some(owner.clone());
+        self.paths.push(OperatorPath { what, role: PathRole::Started, location, named_for });
     }
 
     /// What Toolgate itself reads and writes.
@@ -232,10 +251,10 @@ impl OperatorPaths {
             let cwd = loaded.path(cwd.as_deref().unwrap_or("."));
             let words = own.command.iter().chain(&own.args);
             let words = words.filter_map(|word| expand(word)).collect();
-            let env = own.env.iter();
-            let env = env.filter_map(|(name, value)| Some((name.clone(), expand(value)?)));
+            let variables = own.env.values().filter_map(|value| expand(value)).collect();
             let owner = ProgramOwner::Upstream(id.clone());
-            let start = ProgramStart { owner, words, env: env.collect(), folder: cwd.clone() };
+            let data = own.sandbox.data.iter().map(|path| loaded.path(path)).collect();
+            let start = ProgramStart { owner, words, variables, folder: cwd.clone(), data };
             self.started(loaded, &start);
             self.add(PathRole::Started, format!("the folder that upstream `{id}` starts in"), &cwd);
         }
@@ -246,12 +265,12 @@ impl OperatorPaths {
         if mlx.is_local() {
             let (owner, words) = (ProgramOwner::ModelServers, mlx.launch.clone());
             let folder = loaded.path(".");
-            self.started(loaded, &ProgramStart { owner, words, env: Vec::new(), folder });
+            self.started(loaded, &ProgramStart::plain(owner, words, folder));
         }
     }
 
     fn started(&mut self, loaded: &LoadedSettings, start: &ProgramStart) {
-        let ProgramStart { owner, words, env, folder } = start;
+        let ProgramStart { owner, words, variables, folder, data } = start;
         let Some((program, arguments)) = words.split_first() else { return };
         let found = process::find_program(program.as_ref(), folder).ok();
         let path = found.or_else(|| program.contains('/').then(|| folder.join(program)));
@@ -259,29 +278,15 @@ impl OperatorPaths {
             self.program_file(loaded, owner, &path);
             self.add(PathRole::Started, format!("the program of {owner}"), &path);
         }
-        // A script is an argument of what runs it.
-        let files = arguments.iter().flat_map(|argument| {
-            let value = argument.split_once('=').map(|(_, value)| value);
-            [Some(argument.as_str()), value].into_iter().flatten().map(|file| folder.join(file))
-        });
-        let mut with: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
-        let paths = code_paths::of_variables(env, folder);
-        with.extend(code_paths::of_words(program, arguments, folder, &paths));
-        for file in with {
-            self.program_file(loaded, owner, &file);
-            let kind = if file.is_dir() { "folder" } else { "file" };
-            self.add(PathRole::Started, format!("a {kind} that {owner} is started with"), &file);
-        }
-        // Runners of packages share it.
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        if let Some(place) = home.and_then(|home| code_paths::cache_of(program, &home)) {
-            let owner = owner.clone();
-            self.program_files.push(ProgramFile { owner, place, is_kept: false, is_around: false });
-        }
-        for path in paths {
+        let data: Vec<_> = data.iter().filter_map(|path| PathLocation::of(path).ok()).collect();
+        let is_data = |path: &Path| {
+            PathLocation::of(path).is_ok_and(|path| data.iter().any(|data| path.is_within(data)))
+        };
+        let folder = StartFolder::read(folder);
+        let named = arguments.iter().chain(variables).flat_map(|text| folder.named_by(text));
+        for path in named.filter(|path| !is_data(path)).collect::<BTreeSet<_>>() {
             self.program_file(loaded, owner, &path);
-            let what = format!("a path in which {owner} looks for code (`env`)");
-            self.add(PathRole::Started, what, &path);
+            self.add_named(owner, &path);
         }
     }
 
@@ -301,8 +306,7 @@ impl OperatorPaths {
             add(place, false);
             // What a script imports lies beside it.
             let around = place.parent().filter(|around| is_inside(around));
-            if let Some(around) = around.filter(|_| !place.is_dir() && code_paths::is_script(place))
-            {
+            if let Some(around) = around.filter(|_| place.is_file()) {
                 add(around, true);
             }
         }
@@ -317,21 +321,21 @@ fn commands(loaded: &LoadedSettings) -> Vec<ProgramStart> {
         let text = files::read_document_text(&file).ok()?;
         let document = Document::parse("", &text).ok()?;
         let folder = file.parent()?.to_owned();
-        let list = |key: &str| -> Option<Vec<String>> {
-            let words = document.value().get(key)?.as_array()?.iter();
+        let list = |pointer: &str| -> Option<Vec<String>> {
+            let words = document.value().pointer(pointer)?.as_array()?.iter();
             let words = words.filter_map(|word| word.as_str());
             let placed = |word: &str| word.replace("{contract_dir}", &folder.to_string_lossy());
             Some(words.map(placed).collect())
         };
-        let words = list("run")?;
-        let env = list("env").unwrap_or_default();
-        let pair = |entry: &String| {
-            let (name, value) = entry.split_once('=')?;
-            Some((name.to_owned(), value.to_owned()))
-        };
-        let env = env.iter().filter_map(pair).collect();
+        let words = list("/run")?;
+        let env = list("/env").unwrap_or_default();
+        let value = |entry: &String| Some(entry.split_once('=')?.1.to_owned());
+        let variables = env.iter().filter_map(value).collect();
+        let data = list("/sandbox/data").unwrap_or_default();
+        let data = data.iter().map(|path| folder.join(path)).collect();
         let name = document.value().get("name")?.as_str()?.to_owned();
-        Some(ProgramStart { owner: ProgramOwner::Tool(name), words, env, folder })
+        let owner = ProgramOwner::Tool(name);
+        Some(ProgramStart { owner, words, variables, folder, data })
     };
     files.into_iter().filter_map(command).collect()
 }

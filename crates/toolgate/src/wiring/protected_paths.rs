@@ -69,10 +69,15 @@ impl WritableFolder {
     /// It holds nothing by which the operator decides, and is not inside a folder that does.
     fn is_apart(&self, loaded: &LoadedSettings) -> anyhow::Result<()> {
         let data = PathLocation::of(&loaded.data_dir())?;
-        for OperatorPath { what, role, location } in loaded.operator_paths().iter() {
+        for OperatorPath { what, role, location, named_for } in loaded.operator_paths().iter() {
             if location.is_within(&self.location) {
                 let path = location.end().display();
-                bail!(self.refused(&format!("contains {what} (`{path}`); choose another folder")));
+                let data = named_for.as_ref().map(|owner| {
+                    format!("if it is data and no code, name it in `sandbox.data` of {owner}, or ")
+                });
+                let data = data.unwrap_or_default();
+                let why = format!("contains {what} (`{path}`); {data}choose another folder");
+                bail!(self.refused(&why));
             }
             // A program may start above it: that decides nothing about what is in it.
             if *role == PathRole::Started || !self.location.is_within(location) {

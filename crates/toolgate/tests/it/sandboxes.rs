@@ -321,7 +321,7 @@ async fn the_work_folder_is_kept_from_programs_wherever_it_is() {
 #[tokio::test]
 async fn what_another_program_imports_is_not_theirs_to_change() {
     let world = world("");
-    for path in ["other/helper.py", "app/__main__.py", "app/part.py", "lib/found.py", "docs/text"] {
+    for path in ["other/helper.py", "app/part.py", "lib/found.py", "site/a", "docs/text"] {
         world.write(path, "print()");
     }
     let settings = world.read("toolgate.yaml");
@@ -329,11 +329,14 @@ async fn what_another_program_imports_is_not_theirs_to_change() {
         "toolgate.yaml",
         &format!(
             "{settings}  app: {{ command: python3, args: [ ./app ], enabled: false }}\n  \
-             docs: {{ command: cat, args: [ ./docs ], env: {{ PYTHONPATH: ./lib }}, enabled: false }}\n"
+             docs: {{ command: cat, args: [ ./site, --root=./docs ], env: {{ PYTHONPATH: ./lib }}, enabled: false,\n    \
+             sandbox: {{ data: [ ./docs ] }} }}\n"
         ),
     );
     let world = world.started().await;
-    for path in ["other/helper.py", "other/new.py", "app/part.py", "app/new.py", "lib/found.py"] {
+    for path in
+        ["other/helper.py", "other/new.py", "app/part.py", "app/new.py", "lib/found.py", "site/a"]
+    {
         let path = format!("{}/{path}", world.folder().display());
         assert_eq!(attempts(&world, "write", &path).await, [REFUSED, REFUSED], "{path}");
     }

@@ -74,15 +74,20 @@ fn nothing_by_which_the_operator_decides_lies_below_the_agents_folder() {
         ),
         (
             upstream("command: cat, env: { PYTHONPATH: \"/opt/x:./ws/lib\" }"),
-            "contains a path in which upstream `db` looks for code",
+            "contains a file that upstream `db` is started with",
             "ws/lib",
         ),
         (
             upstream(
                 "command: cat, env: { NODE_OPTIONS: \"--no-warnings --require=./ws/hook.js\" }",
             ),
-            "contains a path in which upstream `db` looks for code",
+            "contains a file that upstream `db` is started with",
             "ws/hook.js",
+        ),
+        (
+            upstream("command: sh, args: [ -c, \"exec python3 './ws/server.py'\" ]"),
+            "contains a file that upstream `db` is started with",
+            "ws/server.py",
         ),
         (
             upstream("command: cat, cwd: ./ws/db"),
@@ -179,19 +184,28 @@ fn a_second_mount_of_the_folder_is_the_same_folder() {
     refused(&world, "tools.file_io.root", "contains the overlays", "ws/overlays");
 }
 
-/// A server for files is told the agents' folder, which may hold a program that nobody starts.
+/// A server for files is told the agents' folder. It could be a program as well: the operator says that it is none.
 #[test]
-fn the_agents_folder_may_be_what_a_server_is_about() {
+fn the_agents_folder_may_be_what_a_server_is_about_if_the_operator_says_so() {
     for words in [
         "command: npx, args: [ -y, \"@scope/server-filesystem\", ./ws ]",
         "command: python3, args: [ server.py, ./ws ]",
         "command: ./server, args: [ ./ws, --root=./ws ]",
+        "command: ./server, env: { ROOT: ./ws }",
     ] {
-        let world = world(&format!("upstreams: {{ db: {{ {words} }} }}\noverlays: ./overlays\n"));
-        world.write("server.py", "");
-        world.write_program("server", "#!/bin/sh\n");
-        world.write("ws/package.json", "{}");
-        world.cli("config check").exits(0);
+        for (data, exit) in [("", 2), (", sandbox: { data: [ ./ws ] }", 0)] {
+            let settings =
+                format!("upstreams: {{ db: {{ {words}{data} }} }}\noverlays: ./overlays\n");
+            let world = world(&settings);
+            world.write("server.py", "");
+            world.write_program("server", "#!/bin/sh\n");
+            let check = world.cli("config check").exits(exit);
+            if exit != 0 {
+                check.stderr_has("a folder that upstream `db` is started with").stderr_has(
+                    "if it is data and no code, name it in `sandbox.data` of upstream `db`",
+                );
+            }
+        }
     }
 }
 
