@@ -35,6 +35,7 @@ pub mod shares;
 mod steps;
 mod store;
 mod truncate;
+mod upstream_events;
 pub mod visible_text;
 
 pub use approvals::{Approval, ApprovalId, ApprovalState};
@@ -66,3 +67,4 @@ pub use store::{
     ClaimResult, IdempotencyClaim, JobFilter, JobRetention, QueuedJob, RecordRetention, Recovery,
     Store, StoreError,
 };
+pub use upstream_events::UpstreamEvent;

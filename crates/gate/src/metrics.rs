@@ -69,6 +69,13 @@ impl ToolMetrics {
 pub struct GateMetrics {
     /// Calls that no tool was found for.
     pub(crate) unknown_tool: AtomicU64,
+    /// Calls of tools that are known and not served.
+    pub(crate) withheld_tool: AtomicU64,
+    pub(crate) upstreams_connected: AtomicU64,
+    pub(crate) upstreams_stopped: AtomicU64,
+    pub(crate) upstreams_failed: AtomicU64,
+    pub(crate) tools_rejected: AtomicU64,
+    pub(crate) tools_changed: AtomicU64,
     /// Calls that are running now.
     pub(crate) running: AtomicI64,
     /// Jobs that wait.
@@ -102,12 +109,17 @@ impl GateMetrics {
             self.running.load(Relaxed),
         );
         one("toolgate_jobs_queued", "gauge", "Jobs that wait to run.", self.queued.load(Relaxed));
-        one(
-            "toolgate_unknown_tool_total",
-            "counter",
-            "Calls of tools that do not exist.",
-            count(&self.unknown_tool),
-        );
+        for (name, help, counter) in [
+            ("unknown_tool", "Calls of tools that do not exist.", &self.unknown_tool),
+            ("withheld_tool", "Calls of tools that are known and not served.", &self.withheld_tool),
+            ("upstream_connected", "Connections to upstreams.", &self.upstreams_connected),
+            ("upstream_stopped", "Upstreams that nobody used.", &self.upstreams_stopped),
+            ("upstream_failed", "Upstreams that were lost or not reached.", &self.upstreams_failed),
+            ("tools_rejected", "Tools of upstreams that are not served.", &self.tools_rejected),
+            ("tools_changed", "Tools that are not what was pinned.", &self.tools_changed),
+        ] {
+            one(&format!("toolgate_{name}_total"), "counter", help, count(counter));
+        }
         one(
             "toolgate_quarantined_total",
             "counter",

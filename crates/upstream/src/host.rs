@@ -1,6 +1,7 @@
 //! The host: all upstreams, each supervised by a task of its own, so that one that is dead, slow or hostile never
 //! takes another one along.
 
+mod announcements;
 mod prompts_and_resources;
 mod served_tools;
 mod status;
@@ -19,7 +20,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use contract::{Contract, Limits, codes};
-use gate::{Tool, WithheldTool};
+use gate::{Tool, UpstreamEvent, WithheldTool};
 use guard::process::Spawner;
 use serde_json::Value;
 use tokio::{sync::watch, task::JoinSet};
@@ -67,6 +68,11 @@ pub trait ToolPolicy: Send + Sync {
 pub type OverlaySource =
     Arc<dyn Fn() -> Option<BTreeMap<String, BTreeMap<String, Overlay>>> + Send + Sync>;
 
+/// Whoever writes down what happens to upstreams. The log has it anyway.
+pub trait HostObserver: Send + Sync {
+    fn observe(&self, upstream: &str, event: UpstreamEvent<'_>);
+}
+
 /// The configuration of a host.
 pub struct HostConfig {
     pub upstreams: Vec<ConfiguredUpstream>,
@@ -90,6 +96,8 @@ pub struct HostConfig {
     pub capabilities: Value,
     /// Starts children.
     pub spawner: Spawner,
+    /// Is told what happens.
+    pub observer: Option<Arc<dyn HostObserver>>,
 }
 
 /// The part of the configuration that all upstreams share.
@@ -102,6 +110,7 @@ pub(crate) struct HostShared {
     pub policy: Arc<dyn ToolPolicy>,
     pub capabilities: Value,
     pub spawner: Spawner,
+    pub observer: Option<Arc<dyn HostObserver>>,
     /// Counts the changes of what is served.
     pub changes: watch::Sender<u64>,
 }
@@ -126,6 +135,7 @@ impl Host {
             policy: config.policy,
             capabilities: config.capabilities,
             spawner: config.spawner,
+            observer: config.observer,
             changes: watch::Sender::new(0),
         });
         let stop = CancellationToken::new();

@@ -200,6 +200,11 @@ impl CallState {
             RequestedApproval::New => {
                 self.gate.metrics.approvals_requested.fetch_add(1, Ordering::Relaxed);
                 self.gate.write_down("approval_requested", &approval);
+                let (id, tool) = (&approval.id, &approval.tool);
+                tracing::info!(
+                    tool,
+                    "a call waits for approval: `toolgate approvals approve {id}`"
+                );
                 Ok(approval)
             }
             RequestedApproval::Known(approval) if approval.state == ApprovalState::Refused => {

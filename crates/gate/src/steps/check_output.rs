@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use contract::{Interrupted, LargeOutput, Limits, Violation};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     CallRefusal, CallState, ToolReport,
@@ -205,7 +205,21 @@ impl CallState {
         let payload = secrets::redact_json(payload);
         let payload = if whole { payload } else { beginning(&payload) };
         match self.gate.store.quarantine(QuarantineEntry { summary, payload }).await {
-            Ok(()) => Some(id),
+            Ok(()) => {
+                let tool = &self.call.tool;
+                let fields = json!({
+                    "quarantine_id": id,
+                    "tool": tool,
+                    "caller": self.call.caller.name(),
+                    "request_id": self.call.request_id.to_string(),
+                });
+                self.gate.journal.event(self.gate.clock.now(), "output_quarantined", fields);
+                tracing::warn!(
+                    tool,
+                    "an output broke its contract: `toolgate quarantine show {id}`"
+                );
+                Some(id)
+            }
             Err(error) => {
                 tracing::error!(%error, tool = self.call.tool, "an output could not be quarantined");
                 None

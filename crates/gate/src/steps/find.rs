@@ -26,9 +26,16 @@ impl CallState {
             found = find_tool(&self.gate.catalogue(), &mut self.call);
         }
         let tool = found.inspect_err(|failure| {
-            if failure.code != codes::CONFLICT.code {
-                self.gate.metrics.unknown_tool.fetch_add(1, Ordering::Relaxed);
-            }
+            let metrics = &self.gate.metrics;
+            let counter = match failure.code.as_ref() {
+                code if code == codes::UNKNOWN_TOOL.code => &metrics.unknown_tool,
+                // The tool is there: the call means another one, or does not say which.
+                code if code == codes::CONFLICT.code || code == codes::INVALID_REQUEST.code => {
+                    return;
+                }
+                _ => &metrics.withheld_tool,
+            };
+            counter.fetch_add(1, Ordering::Relaxed);
         })?;
         self.limits = tool.limits.with(&self.call.limits);
         self.tool = Some(tool.clone());

@@ -1,9 +1,9 @@
 //! `toolgate call`: calls a tool from a terminal.
 
 use clap::Args;
-use gate::{ApprovalId, Caller, Door, Gate, Outcome, Recording, RequestId};
+use gate::{ApprovalId, Caller, Door, Failure, Gate, Outcome, Recording, RequestId};
 use serde_json::{Value, json};
-use upstream::Host;
+use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, arguments,
@@ -50,12 +50,20 @@ impl CallCommand {
         let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
         let call = self.call(&gate, input, limits, approval);
         commands::runtime()?.block_on(local.with_upstreams(async |host, opened| {
-            if let Some(error) = unreachable_upstream(host, &gate, &self.tool) {
-                return Err(error);
+            if let Some((id, error)) = unreachable_upstream(host, &gate, &self.tool) {
+                printer.error(&anyhow::Error::msg(error));
+                printer.say(format!("hint: `toolgate upstream show {id}` shows more"));
+                return Ok(Exit::Unknown);
             }
             let stop = call.stop.clone();
             let outcome = commands::until_interrupted(&stop, gate.call(call)).await;
-            Ok(self.print(&outcome, opened, printer))
+            let exit = self.print(&outcome, opened, printer);
+            if let Err(failure) = &outcome.result {
+                for hint in self.hints(failure, host) {
+                    printer.say(format!("hint: {hint}"));
+                }
+            }
+            Ok(exit)
         }))
     }
 
@@ -106,9 +114,6 @@ impl CallCommand {
                 {
                     printer.say(words);
                 }
-                for hint in self.hints(failure) {
-                    printer.say(hint);
-                }
                 Exit::Failed
             }
         }
@@ -126,11 +131,43 @@ impl CallCommand {
         }
     }
 
-    /// Hints about what to do next, such as `n:=2` where `n=2` was typed for a number.
-    fn hints(&self, failure: &gate::Failure) -> Vec<String> {
+    /// The next steps after a failure.
+    fn hints(&self, failure: &Failure, host: &Host) -> Vec<String> {
+        let mut hints = self.typed_values(failure);
+        if let Some(id) = failure.approval.as_ref() {
+            hints.push(format!(
+                "run `toolgate approvals approve {id}`, then repeat the call with --approval {id}"
+            ));
+        }
+        let detail = |key: &str| failure.details.as_ref().and_then(|details| details[key].as_str());
+        if let Some(id) = detail("quarantine_id") {
+            hints.push(format!("`toolgate quarantine show {id}` shows the result"));
+        }
+        if detail("reason") == Some("private_addr") {
+            hints.push(
+                "if it is yours, add its `HOST:PORT` to `tools.web_fetch.allow_private_hosts`"
+                    .into(),
+            );
+        }
+        if let Some(near) = detail("did_you_mean") {
+            hints.push(format!("did you mean `{near}`?"));
+        }
+        for upstream in host.upstreams() {
+            let rejected = upstream.rejected().into_iter();
+            hints.extend(rejected.filter(|one| one.served_as == self.tool).map(|one| one.fix));
+            if let UpstreamState::Down { error, .. } = upstream.state() {
+                let id = &upstream.id;
+                hints.push(format!("`toolgate upstream show {id}` shows more: {error}"));
+            }
+        }
+        hints
+    }
+
+    /// `n:=2` where `n=2` was typed for a number.
+    fn typed_values(&self, failure: &Failure) -> Vec<String> {
         let violations =
             failure.details.as_ref().and_then(|details| details["violations"].as_array());
-        let mut hints: Vec<String> = violations
+        violations
             .into_iter()
             .flatten()
             .filter(|violation| violation["keyword"] == "type")
@@ -140,33 +177,17 @@ impl CallCommand {
                     .arguments
                     .iter()
                     .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
-                Some(format!("hint: write {name}:={text} for a value that is not text"))
+                Some(format!("write {name}:={text} for a value that is not text"))
             })
-            .collect();
-        if let Some(id) = failure.approval.as_ref() {
-            hints.push(format!(
-                "hint: run `toolgate approvals approve {id}`, then repeat the call with --approval {id}"
-            ));
-        }
-        let quarantined = |all: &Value| all["quarantine_id"].as_str().map(str::to_owned);
-        if let Some(id) = failure.details.as_ref().and_then(quarantined) {
-            hints.push(format!("hint: `toolgate quarantine show {id}` shows the result"));
-        }
-        if failure.code == contract::codes::CONTRACT_CHANGED.code {
-            hints.push("hint: `toolgate lock diff` shows the change".into());
-        }
-        if let Some(near) = failure.details.as_ref().and_then(|all| all["did_you_mean"].as_str()) {
-            hints.push(format!("hint: did you mean `{near}`?"));
-        }
-        hints
+            .collect()
     }
 }
 
-/// The error if the upstream of the tool cannot be reached, so that nothing is known of the tool.
-fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<anyhow::Error> {
+/// The upstream of the tool and the error, if it cannot be reached, so that nothing is known of the tool.
+fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<(String, String)> {
     if gate.catalogue().find(tool).is_some() {
         return None;
     }
     let mut unknown = host.upstreams().iter().filter(|one| one.own_listings().is_none());
-    unknown.find_map(|one| commands::unreachable(one)).map(anyhow::Error::msg)
+    unknown.find_map(|one| Some((one.id.clone(), commands::unreachable(one)?)))
 }

@@ -55,7 +55,7 @@ impl McpCommand {
         let (loaded, bound) = commands::ready(flags)?;
         let warning = sandboxes::missing(&loaded, &bound);
         let fixed = wiring::tools(bound, &loaded)?;
-        let config = upstreams::host_config(&loaded, self.which(), &fixed)?;
+        let mut config = upstreams::host_config(&loaded, self.which(), &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         if let Some(name) = &self.toolset
             && catalogue.toolset(name).is_none()
@@ -77,6 +77,7 @@ impl McpCommand {
         let data = DataFolder::open(&loaded.data_dir())?;
         let _visit = data.visit()?;
         let opened = wiring::gate(catalogue, &loaded, data, None)?;
+        config.observer = Some(Arc::new(upstreams::UpstreamRecorder(opened.gate.clone())));
         // One client: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let start_wait = Duration::from_millis(loaded.settings.server.start_wait_ms);

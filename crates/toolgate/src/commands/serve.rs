@@ -18,7 +18,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
-use upstream::{Host, UpstreamState, admission};
+use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, commands, logging,
@@ -31,7 +31,7 @@ use crate::{
         ask::AskDoor,
         sandboxes,
         upstream_library::UpstreamLibrary,
-        upstreams::{self, UpstreamFilter},
+        upstreams::{self, UpstreamFilter, UpstreamRecorder},
     },
 };
 
@@ -53,11 +53,12 @@ impl ServeCommand {
         }
         let tokens = tokens(&loaded)?;
         let fixed = wiring::tools(bound, &loaded)?;
-        let config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
+        let mut config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
         let opened = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
+        config.observer = Some(Arc::new(UpstreamRecorder(opened.gate.clone())));
         let runtime = commands::runtime()?;
         runtime.block_on(async {
             let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
@@ -135,11 +136,6 @@ fn announce(
     printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
     if let Some(line) = unasked(gate, loaded.settings.policy.preset) {
         printer.say(line);
-    }
-    for status in host.statuses() {
-        for group in admission::grouped(&status.id, &status.rejected) {
-            printer.say(format!("{}; fix: {}", group.message, group.fix));
-        }
     }
     let waiting = host.upstreams().iter().filter(|one| one.state() == UpstreamState::Starting);
     let waiting: Vec<_> = waiting.map(|one| format!("`{}`", one.id)).collect();

@@ -46,6 +46,11 @@ enum Command {
         /// Only this one
         id: Option<String>,
     },
+    /// Connect to one upstream, and show everything that is known of it, with the end of its stderr
+    Show {
+        /// Its id
+        id: String,
+    },
     /// Add a server to the settings: `add NAME URL`, or `add NAME -- COMMAND ARGUMENTS`
     ///
     /// The server is started as `serve` would start it. Nothing is written if it cannot be reached.
@@ -74,6 +79,7 @@ impl UpstreamCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
             Command::List { id } => self.list(id.as_deref(), flags, printer),
+            Command::Show { id } => self.show(id, flags, printer),
             Command::Add(arguments) => add::run(arguments, flags, self.json, printer),
             Command::Set { name, assignment } => {
                 set::run(name, assignment, flags, self.json, printer)
@@ -83,24 +89,51 @@ impl UpstreamCommand {
     }
 
     fn list(&self, id: Option<&str>, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
-        is_known(&loaded, id)?;
-        let fixed = wiring::tools(bound, &loaded)?;
-        let config = upstreams::eager_host_config(
-            &loaded,
-            id.map_or(UpstreamFilter::All, UpstreamFilter::One),
-            &fixed,
-        )?;
-        let statuses = upstreams::with_host(config, async |host| host.statuses());
-        let statuses = commands::runtime()?.block_on(statuses);
+        let statuses = statuses(id, flags)?;
         if self.json {
             printer.json(&json!({ "upstreams": statuses }));
         } else {
             show(&statuses, printer);
         }
-        let down = statuses.iter().any(|one| matches!(one.state, UpstreamState::Down { .. }));
-        Ok(if down { Exit::Failed } else { Exit::Ok })
+        Ok(exit(&statuses))
     }
+
+    fn show(&self, id: &str, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let statuses = statuses(Some(id), flags)?;
+        for one in &statuses {
+            if self.json {
+                printer.json(&json!(one));
+                continue;
+            }
+            show(&statuses, printer);
+            let server = one.server.as_deref().unwrap_or("unknown");
+            let (prompts, resources) = (one.prompts, one.resources);
+            printer.data(format!("\nserver: {server}; prompts: {prompts}; resources: {resources}"));
+            if !one.tools.is_empty() {
+                printer.data(format!("tools: {}", one.tools.join(", ")));
+            }
+            if !one.stderr.is_empty() {
+                printer.data(format!("stderr:\n{}", one.stderr.trim_end()));
+            }
+        }
+        Ok(exit(&statuses))
+    }
+}
+
+/// Connects to one upstream, or to all, and returns their status.
+fn statuses(id: Option<&str>, flags: &Flags) -> anyhow::Result<Vec<UpstreamStatus>> {
+    let (loaded, bound) = commands::ready(flags)?;
+    is_known(&loaded, id)?;
+    let fixed = wiring::tools(bound, &loaded)?;
+    let filter = id.map_or(UpstreamFilter::All, UpstreamFilter::One);
+    let config = upstreams::eager_host_config(&loaded, filter, &fixed)?;
+    let statuses = upstreams::with_host(config, async |host| host.statuses());
+    Ok(commands::runtime()?.block_on(statuses))
+}
+
+fn exit(statuses: &[UpstreamStatus]) -> Exit {
+    let down = statuses.iter().any(|one| matches!(one.state, UpstreamState::Down { .. }));
+    if down { Exit::Failed } else { Exit::Ok }
 }
 
 /// Refuses an id that is not in the settings.

@@ -43,15 +43,17 @@ const TOKEN_PREFIXES: &[&str] = &[
 /// The shortest token, in characters, with and without a known prefix.
 const MIN_TOKEN_CHARS: (usize, usize) = (16, 32);
 
-/// All texts of an entry, each with its keys: `["env", "A"]`, `["args"]`.
+/// All texts of an entry, each with its keys: `["env", "A"]`, `["args", "0"]`, `["url"]`.
 pub fn texts(own: &Map<String, Value>) -> Vec<(Vec<String>, String)> {
     let mut all = Vec::new();
     for (key, value) in own {
         match value {
             Value::String(text) => all.push((vec![key.clone()], text.clone())),
             Value::Array(items) => {
-                let items = items.iter().filter_map(Value::as_str);
-                all.extend(items.map(|text| (vec![key.clone()], text.to_owned())));
+                let items = items.iter().enumerate();
+                all.extend(items.filter_map(|(index, item)| {
+                    Some((vec![key.clone(), index.to_string()], item.as_str()?.to_owned()))
+                }));
             }
             Value::Object(fields) => {
                 let fields =
@@ -68,13 +70,13 @@ pub fn texts(own: &Map<String, Value>) -> Vec<(Vec<String>, String)> {
 
 /// The keys of texts of an entry that are secrets. One that names a variable is none.
 pub fn secrets(own: &Map<String, Value>) -> Vec<Vec<String>> {
-    let mut places: Vec<Vec<String>> = Vec::new();
+    let mut places = Vec::new();
     let mut before = String::new();
     for (place, text) in texts(own) {
         let written = !text.is_empty() && !text.contains("${");
         let secret = match (place[0].as_str(), place.get(1)) {
             ("env" | "headers", Some(name)) => is_named_secret(name, &text) || in_address(&text),
-            ("args", None) => {
+            ("args", Some(_)) => {
                 let (name, value) = text.split_once('=').unwrap_or(("", &text));
                 let named = if name.is_empty() { before.as_str() } else { name };
                 let option = named.starts_with('-') || !name.is_empty();
@@ -84,7 +86,7 @@ pub fn secrets(own: &Map<String, Value>) -> Vec<Vec<String>> {
             ("url", None) => in_address(&text),
             _ => false,
         };
-        if secret && written && !places.contains(&place) {
+        if secret && written {
             places.push(place);
         }
         before = text;
@@ -166,9 +168,9 @@ mod tests {
             (json!({ "env": { "API_KEY": "abc" } }), "env.API_KEY"),
             (json!({ "env": { "A": token } }), "env.A"),
             (json!({ "env": { "DATABASE_URL": "postgres://me:abc@h/db" } }), "env.DATABASE_URL"),
-            (json!({ "args": ["--token", "abc"] }), "args"),
-            (json!({ "args": ["--api-key=abc"] }), "args"),
-            (json!({ "args": [token] }), "args"),
+            (json!({ "args": ["--token", "abc"] }), "args.1"),
+            (json!({ "args": ["--api-key=abc"] }), "args.0"),
+            (json!({ "args": [token] }), "args.0"),
             (json!({ "url": format!("https://x/{token}/mcp") }), "url"),
             (json!({ "url": "https://x/mcp?api_key=abc" }), "url"),
             (json!({ "url": "https://me:abc@x/mcp" }), "url"),

@@ -9,10 +9,10 @@ use std::{
 
 use anyhow::Context;
 use contract::{Diagnostic, Document};
-use gate::{Catalogue, EnforcementMode, Gate, Tool};
+use gate::{Catalogue, EnforcementMode, Gate, Tool, UpstreamEvent};
 use serde_json::json;
 use upstream::{
-    ConfiguredUpstream, Host, HostConfig,
+    ConfiguredUpstream, Host, HostConfig, HostObserver,
     lock::{ContractLock, FileStamp},
     settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
@@ -114,6 +114,7 @@ pub fn host_config(
         defaults: settings.limits.defaults(),
         policy: Arc::new(policy::UpstreamPolicy::new(settings)),
         spawner: guard::process::Spawner::of_this_program(),
+        observer: None,
         capabilities: json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
     })
 }
@@ -152,6 +153,15 @@ pub fn mistakes(loaded: &LoadedSettings) -> Vec<Diagnostic> {
         }));
     }
     found
+}
+
+/// Writes down what happens to upstreams.
+pub struct UpstreamRecorder(pub Arc<Gate>);
+
+impl HostObserver for UpstreamRecorder {
+    fn observe(&self, upstream: &str, event: UpstreamEvent<'_>) {
+        self.0.upstream_event(upstream, event);
+    }
 }
 
 /// Starts a host, does this work once every upstream was tried, and stops the host.

@@ -2,6 +2,7 @@
 
 mod add;
 mod adopt;
+mod announced;
 mod content;
 mod gates;
 mod hostile;

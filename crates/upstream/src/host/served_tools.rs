@@ -181,6 +181,7 @@ impl Upstream {
         if served.methods.is_empty() {
             served.methods = self.method_tools();
         }
+        self.announce_rejected(&before.rejected, &served.rejected);
         served.listings = Some(listings);
         self.served.store(Arc::new(served));
         self.shared.changes.send_modify(|count| *count += 1);

@@ -54,12 +54,13 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) 
                 ready_at = Some(Instant::now());
                 upstream.set_connection(Some(connection.clone()));
                 upstream.set_state(UpstreamState::Ready);
-                tracing::info!(upstream = upstream.id, "connected");
+                upstream.announce_connected();
                 let ended = listen(&upstream, &connection, &stop).await;
                 upstream.set_connection(None);
                 if ended == Disconnect::Idle {
                     serve_pinned(&upstream).await;
                     upstream.set_idle();
+                    upstream.announce_stopped();
                 }
                 connection.close().await;
                 ended
@@ -75,7 +76,7 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) 
                 upstream.set_state(UpstreamState::Starting);
             }
             Disconnect::Lost(error, cause) => {
-                tracing::warn!(upstream = upstream.id, %error, "connection lost");
+                upstream.announce_failed(&error);
                 // Pinned tools stay known: a caller learns that the upstream is down.
                 if upstream.listings().is_none() {
                     serve_pinned(&upstream).await;

@@ -25,6 +25,7 @@ fn config(folder: &std::path::Path) -> HostConfig {
     });
     let lock_file = folder.join("toolgate.lock");
     HostConfig {
+        observer: None,
         upstreams: vec![ConfiguredUpstream {
             id: "docs".into(),
             settings: UpstreamSettings::default(),

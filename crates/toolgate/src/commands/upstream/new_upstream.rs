@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     printer::{Printer, counted},
-    settings::{AllowlistSetting, LoadedSettings, env_file, secret_values},
+    settings::{AllowlistSetting, LoadedSettings, env_file},
 };
 
 /// How servers are looked at before they are added.
@@ -34,20 +34,19 @@ pub struct NewUpstream {
     pub look: Option<Result<Look, LookError>>,
     /// Remarks for the person.
     pub remarks: Vec<String>,
-    /// The variables that hold its secrets now.
-    variables: Vec<String>,
+    /// The keys of its secrets, each with the variable that holds it now.
+    moved: Vec<(String, String)>,
 }
 
 impl NewUpstream {
     pub fn new(id: String, entry: Map<String, Value>) -> Self {
-        Self { id, entry, look: None, remarks: Vec::new(), variables: Vec::new() }
+        Self { id, entry, look: None, remarks: Vec::new(), moved: Vec::new() }
     }
 
     fn add_to(&mut self, draft: &mut SettingsDraft<'_>) -> anyhow::Result<()> {
         let mut entry = self.entry.clone();
-        let moved = draft.move_secrets(&self.id, &mut entry)?;
+        self.moved = draft.move_secrets(&self.id, &mut entry)?;
         draft.set(&["upstreams", &self.id], &Value::Object(entry))?;
-        self.variables = moved.into_iter().map(|(_, variable)| variable).collect();
         Ok(())
     }
 
@@ -63,13 +62,14 @@ impl NewUpstream {
     pub fn json(&self) -> Value {
         let look = self.look.as_ref();
         let found = look.and_then(|look| look.as_ref().ok());
+        let variables: Vec<&String> = self.moved.iter().map(|(_, variable)| variable).collect();
         json!({
             "id": self.id,
             "tools": found.map(|look| look.tools),
             "rejected": found.map(|look| &look.rejected),
             "error": look.and_then(|look| look.as_ref().err()).map(|error| &error.message),
             "output": self.entry.get("output"),
-            "variables": self.variables,
+            "variables": variables,
         })
     }
 
@@ -127,31 +127,14 @@ pub fn write(file: &SettingsFile<'_>, new: &mut Vec<NewUpstream>) -> anyhow::Res
         Ok(())
     })?;
     for one in new {
-        for (place, variable) in moved(&one.entry, &one.variables) {
+        for (place, variable) in &one.moved {
             one.remarks.push(format!(
                 "`{place}` looks like a secret; its value is in `{}` as `{variable}`",
                 env_file::NAME
             ));
         }
-        for place in secret_values::secrets(&one.entry).into_iter().filter(|place| place.len() == 1)
-        {
-            one.remarks.push(format!(
-                "`{}` looks like a secret; write it to `{}` and `${{NAME}}` in its place",
-                place[0],
-                env_file::NAME
-            ));
-        }
     }
     Ok(taken)
-}
-
-/// The keys of the secrets that were moved, each with its variable.
-fn moved<'a>(
-    entry: &Map<String, Value>,
-    variables: &'a [String],
-) -> impl Iterator<Item = (String, &'a String)> {
-    let places = secret_values::secrets(entry).into_iter().filter(|place| place.len() == 2);
-    places.map(|place| place.join(".")).zip(variables)
 }
 
 /// What to do if the allowlist does not name an upstream.

@@ -131,8 +131,7 @@ impl SettingsDraft<'_> {
         Ok(())
     }
 
-    /// Moves the secrets among the variables and headers of an upstream into the variables file. Returns the key and the
-    /// variable of each.
+    /// Moves the secrets of an upstream into the variables file. Returns the key and the variable of each.
     pub fn move_secrets(
         &mut self,
         id: &str,
@@ -140,15 +139,31 @@ impl SettingsDraft<'_> {
     ) -> anyhow::Result<Vec<(String, String)>> {
         let mut moved = Vec::new();
         for place in secret_values::secrets(entry) {
-            let [section, key] = &place[..] else { continue };
-            let Some(value) = entry.get_mut(section).and_then(|section| section.get_mut(key))
-            else {
-                continue;
+            let value = match &place[..] {
+                [key] => entry.get_mut(key),
+                [section, key] => match entry.get_mut(section) {
+                    Some(Value::Array(items)) => {
+                        key.parse::<usize>().ok().and_then(|index| items.get_mut(index))
+                    }
+                    section => section.and_then(|section| section.get_mut(key)),
+                },
+                _ => None,
             };
-            let secret = value.as_str().unwrap_or_default().to_owned();
-            let name = self.variable(id, key, &secret)?;
-            *value = Value::from(format!("${{{name}}}"));
-            self.variables.insert(name.clone(), secret);
+            let Some(value) = value else { continue };
+            let text = value.as_str().unwrap_or_default().to_owned();
+            // Of an option with its value only the value.
+            let (option, secret) = match text.split_once('=') {
+                Some((option, secret)) if option.starts_with('-') => (format!("{option}="), secret),
+                _ => (String::new(), text.as_str()),
+            };
+            let key = match place[0].as_str() {
+                "args" if option.is_empty() => "ARGUMENT",
+                "args" => option.trim_matches(['-', '=']),
+                _ => &place[place.len() - 1],
+            };
+            let name = self.variable(id, key, secret)?;
+            *value = Value::from(format!("{option}${{{name}}}"));
+            self.variables.insert(name.clone(), secret.to_owned());
             moved.push((place.join("."), name));
         }
         Ok(moved)

@@ -201,8 +201,10 @@ fn import_looks_at_every_server_and_moves_secrets() {
     let up = json!({ "command": "python3", "args": ["scripted.py", "up.json"], "cwd": "servers",
         "env": { "API_KEY": "first-s3cret", "PORT": 80 } });
     let hung = json!({ "command": "sleep", "args": ["60"] });
-    let secret = json!({ "url": "http://127.0.0.1:1/mcp", "headers": { "Authorization": "Bearer second-s3cret" } });
-    let servers = json!({ "mcpServers": { "up": up, "hung": hung, "away": secret, "gone": { "command": "no-such-program" } } });
+    let secret = json!({ "url": "http://127.0.0.1:1/mcp?api_key=third-s3cret",
+        "headers": { "Authorization": "Bearer second-s3cret" } });
+    let gone = json!({ "command": "no-such-program", "args": ["--token", "fourth-s3cret", "--api-key=fifth-s3cret"] });
+    let servers = json!({ "mcpServers": { "up": up, "hung": hung, "away": secret, "gone": gone } });
     world.write("claude.json", &servers.to_string());
     let output = world.cli("upstream import claude.json --timeout 5").exits(0);
     output
@@ -222,7 +224,15 @@ fn import_looks_at_every_server_and_moves_secrets() {
     assert!(settings.contains("  up:\n    command: python3\n    args: [scripted.py, up.json]\n    cwd: servers\n    env:\n"), "{settings}");
     assert!(!settings.contains("s3cret"), "{settings}");
     let variables = world.read("toolgate.env");
-    assert!(variables.contains("UP_API_KEY=first-s3cret\n"), "{variables}");
+    for line in [
+        "UP_API_KEY=first-s3cret\n",
+        "AWAY_URL=http://127.0.0.1:1/mcp?api_key=third-s3cret\n",
+        "GONE_ARGUMENT=fourth-s3cret\n",
+        "GONE_API_KEY=fifth-s3cret\n",
+    ] {
+        assert!(variables.contains(line), "{line}: {variables}");
+    }
+    assert!(settings.contains("--api-key=${GONE_API_KEY}"), "{settings}");
     assert!(variables.contains("AWAY_AUTHORIZATION=\"Bearer second-s3cret\"\n"), "{variables}");
     world.cli("call up__say text=a").exits(0).stdout_has("hello");
 }
