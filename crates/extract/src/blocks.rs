@@ -15,7 +15,7 @@ const MAX_BLOCKS: usize = 25_000;
 const ALMOST_NOTHING: u32 = 100;
 const TIMES_MORE: usize = 10;
 /// The most layers of hidden elements that are shown all the same.
-const MAX_LAYERS: usize = 3;
+const MAX_LAYERS: usize = 8;
 /// A block of so many words with few links is running text.
 const LONG_WORDS: u32 = 12;
 

@@ -2,6 +2,7 @@
 
 mod builder;
 mod long_tags;
+mod streamed;
 mod tag;
 
 use html5ever::tendril::StrTendril;
@@ -75,7 +76,69 @@ pub(crate) enum WalkStep {
     Leave(NodeId),
 }
 
+/// Puts a node before another one.
+fn put_before(nodes: &mut [DomNode], sibling: NodeId, child: NodeId) {
+    let DomNode { parent, previous, depth, .. } = nodes[sibling.index()];
+    let node = &mut nodes[child.index()];
+    (node.parent, node.previous, node.next, node.depth) = (parent, previous, sibling, depth);
+    nodes[sibling.index()].previous = child;
+    if previous.is_some() {
+        nodes[previous.index()].next = child;
+    } else if parent.is_some() {
+        nodes[parent.index()].first = child;
+    }
+}
+
+/// Takes a node with all below it from where it is.
+fn take_out(nodes: &mut [DomNode], id: NodeId) {
+    let DomNode { parent, previous, next, .. } = nodes[id.index()];
+    if parent == NodeId::NONE {
+        return;
+    }
+    if previous.is_some() {
+        nodes[previous.index()].next = next;
+    } else {
+        nodes[parent.index()].first = next;
+    }
+    if next.is_some() {
+        nodes[next.index()].previous = previous;
+    } else {
+        nodes[parent.index()].last = previous;
+    }
+    let node = &mut nodes[id.index()];
+    (node.parent, node.previous, node.next) = (NodeId::NONE, NodeId::NONE, NodeId::NONE);
+}
+
 impl DomTree {
+    fn put_before(&mut self, sibling: NodeId, child: NodeId) {
+        put_before(&mut self.nodes, sibling, child);
+    }
+
+    fn take_out(&mut self, id: NodeId) {
+        take_out(&mut self.nodes, id);
+    }
+
+    /// Counts anew how deep every node is, after some were moved, and says how deep the deepest is.
+    fn set_depths(&mut self) -> u32 {
+        let (mut depth, mut depths) = (0_u32, Vec::with_capacity(self.nodes.len()));
+        self.walk(NodeId::DOCUMENT, |step| {
+            match step {
+                WalkStep::Enter(id) => {
+                    depths.push((id, depth));
+                    depth += 1;
+                }
+                WalkStep::Leave(_) => depth = depth.saturating_sub(1),
+            }
+            true
+        });
+        let mut deepest = 0;
+        for (id, depth) in depths {
+            self.nodes[id.index()].depth = depth;
+            deepest = deepest.max(depth);
+        }
+        deepest
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &DomNode {
         &self.nodes[id.index()]
     }

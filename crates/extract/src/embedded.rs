@@ -10,6 +10,8 @@ use crate::{
     PageFormat, blocks,
     blocks::PageBlocks,
     dom::{self, DomTree, NodeData, NodeId, Tag},
+    features::words_of,
+    head::HeadMetadata,
     render,
 };
 
@@ -40,6 +42,13 @@ const KEYS: &[&str] = &[
     "description",
 ];
 
+/// A page of so few words has no text, and a description of so many is the beginning of what it is about.
+const NO_TEXT_WORDS: u32 = 8;
+const MIN_DESCRIPTION_WORDS: usize = 40;
+
+/// Of an article that is not shown, less than this part is: one in so many.
+const SEEN_PART: usize = 10;
+
 /// A page without text that only says what it needs (`You need to enable JavaScript`) has at most so many words.
 const MAX_NOTICE_WORDS: u32 = 60;
 /// What such a page says, in small letters.
@@ -55,16 +64,36 @@ pub(crate) fn is_notice(blocks: &PageBlocks) -> bool {
         })
 }
 
-/// The content that only scripts would show, if the page has next to no text of its own.
+/// The content that only scripts would show, if the page has next to no text of its own, or none of its article.
 pub(crate) fn read(
     tree: &DomTree,
     blocks: &PageBlocks,
+    head: &HeadMetadata,
     format: PageFormat,
     base: Option<&Url>,
 ) -> Option<String> {
-    if blocks.list.iter().map(|block| block.words).sum::<u32>() > MAX_OWN_WORDS {
-        return None;
+    let own_words = blocks.list.iter().map(|block| block.words).sum::<u32>();
+    let texts = if own_words > MAX_OWN_WORDS {
+        vec![unseen_article(blocks, head, own_words as usize)?.to_owned()]
+    } else {
+        of_json(tree).or_else(|| Some(vec![begin(blocks, head)?]))?
+    };
+    let mut known = HashSet::new();
+    let pieces = texts
+        .into_iter()
+        .filter(|text| known.insert(text.clone()))
+        .map(|text| if text.contains("</") || text.contains("<br") { text } else { plain(&text) });
+    let html: String = pieces.map(|text| format!("<article>{text}</article>")).collect();
+    let tree = dom::parse(&html);
+    let mut blocks = blocks::cut(&tree);
+    for block in &mut blocks.list {
+        block.hidden = true;
     }
+    Some(render::render(&tree, &blocks, &vec![true; blocks.list.len()], format, base))
+}
+
+/// The texts of all JSON of a page under the surest key that has any.
+fn of_json(tree: &DomTree) -> Option<Vec<String>> {
     let mut found: Vec<Vec<String>> = vec![Vec::new(); KEYS.len()];
     let mut budget = MAX_JSON_BYTES;
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -79,19 +108,43 @@ pub(crate) fn read(
             }
         }
     }
-    let mut known = HashSet::new();
-    let texts = found.into_iter().find(|texts| !texts.is_empty())?;
-    let pieces = texts
-        .into_iter()
-        .filter(|text| known.insert(text.clone()))
-        .map(|text| if text.contains("</") || text.contains("<br") { text } else { plain(&text) });
-    let html: String = pieces.map(|text| format!("<article>{text}</article>")).collect();
-    let tree = dom::parse(&html);
-    let mut blocks = blocks::cut(&tree);
-    for block in &mut blocks.list {
-        block.hidden = true;
+    found.into_iter().find(|texts| !texts.is_empty())
+}
+
+/// The article of JSON-LD, if it is longer than all that the page shows, and next to nothing of it is shown.
+fn unseen_article<'a>(
+    blocks: &PageBlocks,
+    head: &'a HeadMetadata,
+    own_words: usize,
+) -> Option<&'a str> {
+    let bodies = head.things.iter().filter_map(|thing| thing.get("articleBody")?.as_str());
+    let body = bodies.max_by_key(|body| body.len())?;
+    body.split_whitespace().nth(own_words)?;
+    let shown: HashSet<[String; 3]> =
+        blocks.list.iter().flat_map(|block| triples(&block.text)).collect();
+    let of_body = triples(body);
+    let seen = of_body.iter().filter(|triple| shown.contains(*triple)).count();
+    (seen * SEEN_PART < of_body.len()).then_some(body)
+}
+
+/// Every three words of a text that follow each other.
+fn triples(text: &str) -> Vec<[String; 3]> {
+    let words: Vec<String> = words_of(text).collect();
+    words.array_windows().cloned().collect()
+}
+
+/// The beginning of a dated posting or article that scripts would show, as its head tells it.
+fn begin(blocks: &PageBlocks, head: &HeadMetadata) -> Option<String> {
+    let is_empty = blocks.list.iter().map(|block| block.words).sum::<u32>() < NO_TEXT_WORDS;
+    if !is_empty || is_notice(blocks) || head.meta("article:published_time").is_none() {
+        return None;
     }
-    Some(render::render(&tree, &blocks, &vec![true; blocks.list.len()], format, base))
+    ["description", "og:description", "twitter:description"]
+        .into_iter()
+        .filter_map(|name| head.meta(name))
+        .max_by_key(|text| text.len())
+        .filter(|text| text.split_whitespace().nth(MIN_DESCRIPTION_WORDS - 1).is_some())
+        .map(str::to_owned)
 }
 
 fn script(tree: &DomTree, index: usize) -> String {

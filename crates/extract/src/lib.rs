@@ -53,7 +53,7 @@ pub fn read(html: &str, url: Option<&Url>, format: PageFormat) -> ExtractedPage 
     let rows = features::of(&tree, &blocks, &head, url);
     let scores = scoring::score(&blocks, &rows);
     let kept = selection::choose(&tree, &blocks, &rows, &scores);
-    let text = embedded::read(&tree, &blocks, format, url).unwrap_or_else(|| {
+    let text = embedded::read(&tree, &blocks, &head, format, url).unwrap_or_else(|| {
         if embedded::is_notice(&blocks) {
             return String::new();
         }

@@ -29,7 +29,7 @@ pub fn text_scored(html: &str, url: Option<&Url>, sureties: Vec<f32>) -> String 
     let scores = crate::scoring::BlockScores::of(&blocks, sureties);
     let kept = crate::selection::choose(&tree, &blocks, &rows, &scores);
     let format = crate::PageFormat::Text;
-    crate::embedded::read(&tree, &blocks, format, url)
+    crate::embedded::read(&tree, &blocks, &head, format, url)
         .unwrap_or_else(|| crate::render::render(&tree, &blocks, &kept, format, url))
 }
 

@@ -261,6 +261,75 @@ fn what_scripts_would_show_is_read_and_marked() {
 }
 
 #[test]
+fn what_is_hidden_in_layers_until_a_script_runs_is_read() {
+    let (open, close) = ("<div class=layer>".repeat(6), "</div>".repeat(6));
+    let body = format!(
+        "<style>.layer {{ visibility: hidden }}</style><nav><a href=/>Home</a></nav>{open}<h1>Title</h1><p>{LONG}</p>{close}"
+    );
+    let text = page(&body).text;
+    assert!(text.starts_with("[hidden on the page") && text.contains("two metres"), "{text}");
+}
+
+#[test]
+fn a_frame_that_is_never_closed_takes_nothing_away() {
+    let frame = "<noscript><iframe src='https://example.com/count' height=0 /></noscript><header>";
+    let text = page(&article("").replace("<header>", frame)).text;
+    assert!(text.contains("Part 0") && text.contains("Part 5"), "{text}");
+    assert!(!text.contains("noscript") && !text.contains("iframe"), "{text}");
+}
+
+/// An article whose page streams in a part later, before its last paragraph.
+fn streamed(place: &str, part: &str, script: &str) -> String {
+    let place =
+        format!("<!--$?-->{place}<p>Loading what comes here, please wait.</p><!--/$--><p>Part 5");
+    let part = format!("{part}<script>$RC=function(a,b){{}};{script}</script></body>");
+    article("").replace("<p>Part 5", &place).replace("</body>", &part)
+}
+
+#[test]
+fn what_is_streamed_in_later_is_read_in_its_place() {
+    let place = "<template id=\"B:0\"></template>";
+    let part = format!(
+        "<div hidden id=\"S:0\"><p>The late part. {LONG}</p><p>Its inner part: <template id=\"P:1\"></template></p></div>
+        <div hidden id=\"S:1\"><b>the inner words</b></div>"
+    );
+    let script = "$RS(\"S:1\",\"P:1\");$RC(\"B:0\",\"S:0\")";
+    let text = page(&streamed(place, &part, script)).text;
+    let at = |piece: &str| text.find(piece);
+    assert!(at("Part 4") < at("The late part.") && at("The late part.") < at("Part 5"), "{text}");
+    assert!(text.contains("Its inner part: the inner words"), "{text}");
+    assert!(!text.contains("Loading") && !text.contains("[hidden"), "{text}");
+    // What no script puts in its place stays hidden.
+    for script in
+        ["", "$RC(\"B:0\",\"S:2\")", "$RC(\"B:0", "$RC(\"B:0\",\"B:0\")", "$RX(\"B:0\",\"S:0\")"]
+    {
+        let text = page(&streamed(place, &part, script)).text;
+        assert!(text.contains("Part 5") && !text.contains("The late part."), "{script}: {text}");
+    }
+    // A part in itself has no place.
+    let inside = format!("<div hidden id=\"S:0\">{place}<p>The late part. {LONG}</p></div>");
+    let text = page(&streamed("", &inside, script)).text;
+    assert!(text.contains("Part 5") && !text.contains("The late part."), "{text}");
+}
+
+#[test]
+fn the_beginning_of_a_posting_is_better_than_nothing() {
+    let head = format!(
+        "<meta name=description content='{LONG}'><meta property='og:description' content='{LONG} {LONG}'>"
+    );
+    let dated = "<meta property='article:published_time' content='2023-11-05T08:00:00+01:00'>";
+    let text = page(&format!("{head}{dated}<div id=app></div>")).text;
+    assert!(text.starts_with("[hidden on the page") && text.contains("two metres"), "{text}");
+    for other in [
+        format!("{head}<div id=app></div>"),
+        format!("<meta name=description content='Only a few words.'>{dated}<div id=app></div>"),
+        format!("{head}{dated}<p>You need to enable JavaScript to run this app.</p>"),
+    ] {
+        assert_eq!(page(&other).text, "", "{other}");
+    }
+}
+
+#[test]
 fn lines_keep_their_structure() {
     let inner = "<h2>What to do</h2><ul><li>Go up the hill.</li><li>Take <b>water</b> with you, and a radio.</li></ul>
         <pre>let a = 1;\n  let b = 2;</pre>
@@ -347,6 +416,32 @@ fn content_that_exists_only_in_json_is_read_and_marked() {
 }
 
 #[test]
+fn an_article_that_a_page_of_other_text_does_not_show_is_read_and_marked() {
+    let teasers: String = (0..5)
+        .map(|number| format!("<div class=card><a href=/{number}>Story {number}</a><p>Of bridge {number}, which the council closed on \
+            Monday because its pillars are too weak to bear the lorries of the harbour any longer.</p></div>"))
+        .collect();
+    let story = "The whole report. ".to_owned() + &LONG.repeat(8);
+    let with = |shown: &str, told: &str| {
+        page(&format!(
+            "<title>River</title><script type='application/ld+json'>{{\"@type\":\"NewsArticle\",\"articleBody\":\"{told}\"}}</script>
+            <main>{teasers}{shown}</main>"
+        ))
+        .text
+    };
+    let text = with("", &story);
+    assert!(
+        text.starts_with("[hidden on the page") && text.contains("The whole report."),
+        "{text}"
+    );
+    // What is shown is taken as it is shown, and a summary is no article.
+    for (shown, told) in [(format!("<p>{story}</p>"), &*story), (String::new(), LONG)] {
+        let text = with(&shown, told);
+        assert!(!text.contains("[hidden"), "{text}");
+    }
+}
+
+#[test]
 fn a_notice_about_scripts_or_cookies_is_no_content() {
     for notice in [
         "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
@@ -365,6 +460,19 @@ fn entities_are_decoded_once() {
     ))
     .text;
     assert!(text.contains("&lt;script&gt;"), "{text}");
+}
+
+/// Parts that are streamed into each other, each so deep.
+fn streamed_deep(parts: usize, depth: usize) -> String {
+    let part = |number: usize| {
+        format!(
+            "<div hidden id=\"S:{number}\">{}<template id=\"B:{}\"></template>{}</div><script>$RC(\"B:{number}\",\"S:{number}\")</script>",
+            "<div>".repeat(depth),
+            number + 1,
+            "</div>".repeat(depth)
+        )
+    };
+    "<template id=\"B:0\"></template>".to_owned() + &(0..parts).map(part).collect::<String>()
 }
 
 #[test]
@@ -395,6 +503,8 @@ fn monsters_are_read_in_bounded_time() {
         many("<svg><title>", 100_000),
         many("&lt;", 1_000_000),
         many("\u{202e}\u{0}\u{ffff}", 100_000),
+        many("<noscript><iframe src=x /></noscript>", 50_000),
+        streamed_deep(60, 500),
     ] {
         let page = page(&article(&monster));
         assert!(page.text.contains("Part 0") || monster.len() > 1_000, "{}", &monster[..40]);

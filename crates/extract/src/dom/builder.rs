@@ -12,7 +12,10 @@ use html5ever::{
     tree_builder::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeBuilderOpts, TreeSink},
 };
 
-use super::{DomNode, DomTree, Element, NodeData, NodeId, Tag, long_tags::without_long_tags};
+use super::{
+    DomNode, DomTree, Element, NodeData, NodeId, Tag, long_tags::without_long_tags,
+    streamed::put_in_place,
+};
 
 /// The depth of elements in each other. The parser looks at all that are open for every tag,
 /// so what is deeper costs time without end; browsers stop at 512.
@@ -21,21 +24,47 @@ const MAX_DEPTH: u32 = 1_000;
 const MAX_NODES: usize = 3_000_000;
 /// The bytes that are read between two checks of these limits.
 const CHUNK_BYTES: usize = 16_384;
+/// The end of what is for those who run no scripts.
+const NO_SCRIPT_END: &str = "</noscript";
+/// The beginning of the names of places that are filled later.
+const STREAMED: &str = "id=\"B:";
 
 /// Reads a page. What comes after a limit is left out.
 pub(crate) fn parse(html: &str) -> DomTree {
+    let html = without_long_tags(html);
+    // What a page says to those who run no scripts is said to us, unless it opens there what it never closes.
+    let mut tree = read(&html, false);
+    let scripting_enabled = is_swallowed(&tree);
+    if scripting_enabled {
+        tree = read(&html, true);
+    }
+    if html.contains(STREAMED) && put_in_place(&mut tree) > MAX_DEPTH {
+        // Parts in parts in parts: no server sends that.
+        tree = read(&html, scripting_enabled);
+    }
+    tree
+}
+
+/// True if a frame for those who run no scripts goes on behind the end of what is for them: `<iframe />` is not closed.
+fn is_swallowed(tree: &DomTree) -> bool {
+    let is_frame = |id: NodeId| id.is_some() && tree.tag(id) == Tag::Iframe;
+    tree.nodes.iter().any(|node| {
+        matches!(&node.data, NodeData::Text(text) if is_frame(node.parent) && text.contains(NO_SCRIPT_END))
+    })
+}
+
+/// Reads a page as somebody does who runs scripts, or none.
+fn read(html: &str, scripting_enabled: bool) -> DomTree {
     let options = ParseOpts {
         tokenizer: TokenizerOpts::default(),
         tree_builder: TreeBuilderOpts {
             drop_doctype: true,
-            // What a page says to those who run no scripts is said to us.
-            scripting_enabled: false,
+            scripting_enabled,
             ..TreeBuilderOpts::default()
         },
     };
     let mut parser = parse_document(TreeBuilder::new(html.len()), options);
-    let html = without_long_tags(html);
-    let mut rest = &*html;
+    let mut rest = html;
     while !rest.is_empty() {
         let mut end = rest.len().min(CHUNK_BYTES);
         while !rest.is_char_boundary(end) {
@@ -104,36 +133,11 @@ impl TreeBuilder {
     }
 
     fn put_before(&self, sibling: NodeId, child: NodeId) {
-        let nodes = &mut *self.nodes.borrow_mut();
-        let DomNode { parent, previous, depth, .. } = nodes[sibling.index()];
-        let node = &mut nodes[child.index()];
-        (node.parent, node.previous, node.next, node.depth) = (parent, previous, sibling, depth);
-        nodes[sibling.index()].previous = child;
-        if previous.is_some() {
-            nodes[previous.index()].next = child;
-        } else if parent.is_some() {
-            nodes[parent.index()].first = child;
-        }
+        super::put_before(&mut self.nodes.borrow_mut(), sibling, child);
     }
 
     fn take_out(&self, id: NodeId) {
-        let nodes = &mut *self.nodes.borrow_mut();
-        let DomNode { parent, previous, next, .. } = nodes[id.index()];
-        if parent == NodeId::NONE {
-            return;
-        }
-        if previous.is_some() {
-            nodes[previous.index()].next = next;
-        } else {
-            nodes[parent.index()].first = next;
-        }
-        if next.is_some() {
-            nodes[next.index()].previous = previous;
-        } else {
-            nodes[parent.index()].last = previous;
-        }
-        let node = &mut nodes[id.index()];
-        (node.parent, node.previous, node.next) = (NodeId::NONE, NodeId::NONE, NodeId::NONE);
+        super::take_out(&mut self.nodes.borrow_mut(), id);
     }
 
     /// Adds to a text that is there already; whether it was one.
