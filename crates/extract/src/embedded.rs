@@ -10,7 +10,6 @@ use crate::{
     PageFormat, blocks,
     blocks::PageBlocks,
     dom::{self, DomTree, NodeData, NodeId, Tag},
-    features::words_of,
     head::HeadMetadata,
     render,
 };
@@ -46,9 +45,6 @@ const KEYS: &[&str] = &[
 const NO_TEXT_WORDS: u32 = 8;
 const MIN_DESCRIPTION_WORDS: usize = 40;
 
-/// Of an article that is not shown, less than this part is: one in so many.
-const SEEN_PART: usize = 10;
-
 /// A page without text that only says what it needs (`You need to enable JavaScript`) has at most so many words.
 const MAX_NOTICE_WORDS: u32 = 60;
 /// What such a page says, in small letters.
@@ -64,7 +60,7 @@ pub(crate) fn is_notice(blocks: &PageBlocks) -> bool {
         })
 }
 
-/// The content that only scripts would show, if the page has next to no text of its own, or none of its article.
+/// The content that only scripts would show, if the page has next to no text of its own.
 pub(crate) fn read(
     tree: &DomTree,
     blocks: &PageBlocks,
@@ -72,12 +68,10 @@ pub(crate) fn read(
     format: PageFormat,
     base: Option<&Url>,
 ) -> Option<String> {
-    let own_words = blocks.list.iter().map(|block| block.words).sum::<u32>();
-    let texts = if own_words > MAX_OWN_WORDS {
-        vec![unseen_article(blocks, head, own_words as usize)?.to_owned()]
-    } else {
-        of_json(tree).or_else(|| Some(vec![begin(blocks, head)?]))?
-    };
+    if blocks.list.iter().map(|block| block.words).sum::<u32>() > MAX_OWN_WORDS {
+        return None;
+    }
+    let texts = of_json(tree).or_else(|| Some(vec![description(blocks, head)?]))?;
     let mut known = HashSet::new();
     let pieces = texts
         .into_iter()
@@ -111,30 +105,8 @@ fn of_json(tree: &DomTree) -> Option<Vec<String>> {
     found.into_iter().find(|texts| !texts.is_empty())
 }
 
-/// The article of JSON-LD, if it is longer than all that the page shows, and next to nothing of it is shown.
-fn unseen_article<'a>(
-    blocks: &PageBlocks,
-    head: &'a HeadMetadata,
-    own_words: usize,
-) -> Option<&'a str> {
-    let bodies = head.things.iter().filter_map(|thing| thing.get("articleBody")?.as_str());
-    let body = bodies.max_by_key(|body| body.len())?;
-    body.split_whitespace().nth(own_words)?;
-    let shown: HashSet<[String; 3]> =
-        blocks.list.iter().flat_map(|block| triples(&block.text)).collect();
-    let of_body = triples(body);
-    let seen = of_body.iter().filter(|triple| shown.contains(*triple)).count();
-    (seen * SEEN_PART < of_body.len()).then_some(body)
-}
-
-/// Every three words of a text that follow each other.
-fn triples(text: &str) -> Vec<[String; 3]> {
-    let words: Vec<String> = words_of(text).collect();
-    words.array_windows().cloned().collect()
-}
-
-/// The beginning of a dated posting or article that scripts would show, as its head tells it.
-fn begin(blocks: &PageBlocks, head: &HeadMetadata) -> Option<String> {
+/// The description of a dated posting or article that scripts would show.
+fn description(blocks: &PageBlocks, head: &HeadMetadata) -> Option<String> {
     let is_empty = blocks.list.iter().map(|block| block.words).sum::<u32>() < NO_TEXT_WORDS;
     if !is_empty || is_notice(blocks) || head.meta("article:published_time").is_none() {
         return None;

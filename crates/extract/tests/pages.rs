@@ -415,53 +415,6 @@ fn content_that_exists_only_in_json_is_read_and_marked() {
     assert!(!page(&article.replace("<div id=root>", &seen)).text.contains("whole report"));
 }
 
-#[test]
-fn an_article_that_a_page_of_other_text_does_not_show_is_read_and_marked() {
-    let teasers: String = (0..5)
-        .map(|number| format!("<div class=card><a href=/{number}>Story {number}</a><p>Of bridge {number}, which the council closed on \
-            Monday because its pillars are too weak to bear the lorries of the harbour any longer.</p></div>"))
-        .collect();
-    let story = "The whole report. ".to_owned() + &LONG.repeat(8);
-    let with = |shown: &str, told: &str| {
-        page(&format!(
-            "<title>River</title><script type='application/ld+json'>{{\"@type\":\"NewsArticle\",\"articleBody\":\"{told}\"}}</script>
-            <main>{teasers}{shown}</main>"
-        ))
-        .text
-    };
-    let text = with("", &story);
-    assert!(
-        text.starts_with("[hidden on the page") && text.contains("The whole report."),
-        "{text}"
-    );
-    // What is shown is taken as it is shown, and a summary is no article.
-    for (shown, told) in [(format!("<p>{story}</p>"), &*story), (String::new(), LONG)] {
-        let text = with(&shown, told);
-        assert!(!text.contains("[hidden"), "{text}");
-    }
-}
-
-#[test]
-fn a_notice_about_scripts_or_cookies_is_no_content() {
-    for notice in [
-        "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
-        "<h1>Please enable cookies.</h1><p>This site needs them.</p>",
-        "<p>Bitte aktivieren Sie JavaScript, um fortzufahren.</p>",
-    ] {
-        assert_eq!(page(notice).text, "", "{notice}");
-    }
-    assert!(page(&article("<p>Please enable JavaScript.</p>")).text.contains("Part 5"));
-}
-
-#[test]
-fn entities_are_decoded_once() {
-    let text = page(&article(
-        "<p>&amp;lt;script&amp;gt; is what the page of the river said on that very day.</p>",
-    ))
-    .text;
-    assert!(text.contains("&lt;script&gt;"), "{text}");
-}
-
 /// Parts that are streamed into each other, each so deep.
 fn streamed_deep(parts: usize, depth: usize) -> String {
     let part = |number: usize| {
