@@ -106,9 +106,12 @@ impl UpstreamCommand {
                 continue;
             }
             show(&statuses, printer);
-            let server = one.server.as_deref().unwrap_or("unknown");
-            let (prompts, resources) = (one.prompts, one.resources);
-            printer.data(format!("\nserver: {server}; prompts: {prompts}; resources: {resources}"));
+            if let Some(server) = &one.server {
+                let (prompts, resources) = (one.prompts, one.resources);
+                printer.data(format!(
+                    "\nserver: {server}; prompts: {prompts}; resources: {resources}"
+                ));
+            }
             if !one.tools.is_empty() {
                 printer.data(format!("tools: {}", one.tools.join(", ")));
             }
