@@ -18,8 +18,8 @@ pub struct SandboxSettings {
     /// the files of Toolgate, which have to be named themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<Vec<String>>,
-    /// Folders and files that it is started with and that are data: tools and other programs may change them. Everything else that
-    /// its words and variables name counts as code.
+    /// Folders and files that it is started with and that are data: tools may write there. Everything else that its words and
+    /// variables name counts as code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
     /// True if it can reach the network. A command cannot unless this is `true`, an upstream can unless it is

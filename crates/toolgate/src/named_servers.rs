@@ -113,7 +113,9 @@ impl NamedServer {
         let mut sandbox = sandboxes::of(&loaded, &ProgramOwner::CommandLine, &sandbox, place, true);
         if let Some(sandbox) = &mut sandbox {
             let paths = loaded.operator_paths();
-            sandbox.fixed = paths.fixed_for_command(&loaded, words.clone(), cwd.clone());
+            let (fixed, own) = paths.for_command(&loaded, words.clone(), cwd.clone());
+            sandbox.fixed = fixed;
+            sandbox.write.extend(own);
         }
         let target = Target::Program(Program {
             command: program.to_owned(),

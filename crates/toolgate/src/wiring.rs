@@ -30,7 +30,8 @@ use crate::{
     files,
     server_settings::OPERATOR_TOKEN,
     settings::{
-        LoadedSettings, SettingsError, StoreDurability, mlx_host, operator_paths::ProgramOwner,
+        LoadedSettings, SettingsError, StoreDurability, mlx_host,
+        operator_paths::{PathRole, ProgramOwner},
     },
 };
 
@@ -67,6 +68,7 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
         |path| loaded.path(path),
         true,
     );
+    settings.repo.hidden = loaded.operator_paths().places(PathRole::Secret);
     let built_in = tools::built_in(&settings);
     let files = user_files(loaded)?;
     let mut documents: Vec<(Contract, Document)> = Vec::new();

@@ -1,9 +1,9 @@
 //! `read_repo_file`: a text file of the repository, if it is one that may be read.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use gate::{BoxFuture, Provider, RunningCall, ToolError, ToolOutput};
-use guard::files::{FileError, FileTree, GlobError, Globs, LinkPolicy, SafePath};
+use guard::files::{FileError, FileTree, GlobError, Globs, LinkPolicy, PathLocation, SafePath};
 use serde_json::json;
 
 use crate::{json_size::json_bytes, off_thread, settings::RepoSettings};
@@ -12,6 +12,9 @@ pub(crate) struct ReadRepoFile {
     tree: Arc<FileTree>,
     /// Settings with globs that mean nothing are refused before this.
     globs: Result<Globs, GlobError>,
+    /// The folder itself, and what is hidden in it.
+    root: Option<PathLocation>,
+    hidden: Vec<PathBuf>,
     max_bytes: u64,
 }
 
@@ -21,8 +24,18 @@ impl ReadRepoFile {
             // A link could give a secret a second name, so there may be none.
             tree: Arc::new(FileTree::new(&settings.root).links(LinkPolicy::Refused)),
             globs: Globs::new(&settings.allow, &settings.deny),
+            root: PathLocation::of(&settings.root).ok(),
+            hidden: settings.hidden.clone(),
             max_bytes: settings.max_bytes,
         }
+    }
+
+    /// True if it lies in what is hidden. No link leads there.
+    fn is_hidden(&self, path: &SafePath) -> bool {
+        self.root.as_ref().is_none_or(|root| {
+            let place = root.end().join(path.as_str());
+            self.hidden.iter().any(|hidden| place.starts_with(hidden))
+        })
     }
 
     async fn read(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
@@ -31,7 +44,8 @@ impl ReadRepoFile {
             ToolError::internal("the server's settings are wrong", format!("tools.repo: {error}"))
         })?;
         // Judged before anything is looked at, so that the answer says nothing of what is there.
-        let path = path(text).filter(|path| globs.allow(path)).ok_or_else(|| not_allowed(text))?;
+        let is_allowed = |path: &SafePath| globs.allow(path) && !self.is_hidden(path);
+        let path = path(text).filter(is_allowed).ok_or_else(|| not_allowed(text))?;
         let (tree, max) = (self.tree.clone(), self.max_bytes);
         let content = off_thread(move || Ok(content(&tree, &path, max)))
             .await?

@@ -120,6 +120,9 @@ pub struct RepoSettings {
     /// The largest file that is read, in bytes.
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_bytes: u64,
+    /// Folders and files that are nobody's to read, whatever the lists say.
+    #[serde(skip)]
+    pub hidden: Vec<PathBuf>,
 }
 
 impl Default for RepoSettings {
@@ -137,6 +140,7 @@ impl Default for RepoSettings {
             ]),
             deny: all(&[".env*", "**/secrets/**", "**/.git/**"]),
             max_bytes: 1_048_576,
+            hidden: Vec::new(),
         }
     }
 }

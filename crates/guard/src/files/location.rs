@@ -53,6 +53,11 @@ impl PathLocation {
         &self.end
     }
 
+    /// True if no symbolic link is on the way.
+    pub fn is_direct(&self) -> bool {
+        self.links.is_empty()
+    }
+
     /// The symbolic links on the way.
     pub(super) fn links(&self) -> &[PathBuf] {
         &self.links

@@ -35,7 +35,8 @@ const HOME_FOLDERS: [&str; 6] =
 /// 5.13 and some machines switch off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessSandbox {
-    /// Folders and files that can be read and executed. A relative path starts at the launch's `cwd`.
+    /// Folders and files that can be read and executed. A relative path starts at the launch's `cwd`. One that leads through a
+    /// symbolic link opens nothing.
     pub read: Vec<PathBuf>,
     /// Folders and files that can be read, executed and changed.
     pub write: Vec<PathBuf>,
@@ -86,7 +87,8 @@ impl ProcessSandbox {
     /// The same with a folder that can be changed, too.
     #[must_use]
     pub fn with_write(mut self, folder: &Path) -> Self {
-        self.write.push(folder.to_owned());
+        let place = PathLocation::of(folder).map(|location| location.end().to_owned());
+        self.write.push(place.unwrap_or_else(|_| folder.to_owned()));
         self
     }
 

@@ -47,8 +47,17 @@ struct ProgramFile {
     place: PathBuf,
     /// True if others may not change it, because it is in the folder of the settings.
     is_kept: bool,
-    /// True if it is a folder that counts because a file of the program lies there.
-    is_around: bool,
+    kind: ProgramFileKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProgramFileKind {
+    /// Its words or variables name it, or it starts there.
+    Named,
+    /// A folder that counts because a file of the program lies there.
+    Around,
+    /// It is named, and is data and no code.
+    Data,
 }
 
 /// How a program is started.
@@ -97,11 +106,14 @@ impl fmt::Display for ProgramOwner {
 pub struct OperatorPaths {
     paths: Vec<OperatorPath>,
     program_files: Vec<ProgramFile>,
+    /// The folder of the settings, in which no program changes what is not its own. None where there are no settings, or
+    /// it holds the home: too much else is there.
+    settings_folder: Option<PathBuf>,
 }
 
 impl OperatorPaths {
     pub fn of(loaded: &LoadedSettings) -> Self {
-        let mut all = Self::default();
+        let mut all = Self { settings_folder: settings_folder(loaded), ..Self::default() };
         all.files(loaded);
         all.authorities(loaded);
         all.programs(loaded);
@@ -112,48 +124,79 @@ impl OperatorPaths {
         self.paths.iter()
     }
 
-    /// The places that a program may not change: what decides what is served or trusted, and what other programs are
-    /// started with. The folder of another's file is one of them, unless a file of the program itself lies in it: programs
-    /// that share a folder share what is in it.
+    /// The places that a program may not change, but for its own ([`Self::of_program`]): what decides what is served or
+    /// trusted, and the folder of the settings.
     pub fn fixed_for(&self, owner: &ProgramOwner) -> Vec<PathBuf> {
         let own = self.program_files.iter().filter(|own| own.owner == *owner);
         self.fixed_beside(&own.collect::<Vec<_>>())
     }
 
-    /// The same for a program that is named behind `--`, which starts in this folder.
-    pub fn fixed_for_command(
+    /// What a program may change in the folder of the settings: what its words and variables name, the folders of these
+    /// files, and the folder that it starts in. Nothing of that is the operator's.
+    pub fn of_program(&self, owner: &ProgramOwner) -> Vec<PathBuf> {
+        let own = self.program_files.iter().filter(|own| own.owner == *owner);
+        self.may_change(&own.collect::<Vec<_>>())
+    }
+
+    fn may_change(&self, own_files: &[&ProgramFile]) -> Vec<PathBuf> {
+        let kept = [PathRole::Secret, PathRole::Fixed].map(|role| self.places(role)).concat();
+        let is_operators = |place: &Path| kept.iter().any(|kept| place.starts_with(kept));
+        let own = own_files.iter().filter(|own| own.is_kept && !is_operators(&own.place));
+        own.map(|own| own.place.clone()).filter(|place| place.exists()).collect()
+    }
+
+    /// The same two for a program that is named behind `--`, which starts in this folder: what it may not change, and what
+    /// it may.
+    pub fn for_command(
         &self,
         loaded: &LoadedSettings,
         words: Vec<String>,
         folder: PathBuf,
-    ) -> Vec<PathBuf> {
+    ) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let mut alone = Self::default();
         let owner = ProgramOwner::CommandLine;
         alone.started(loaded, &ProgramStart::plain(owner, words, folder));
-        self.fixed_beside(&alone.program_files.iter().collect::<Vec<_>>())
+        let own: Vec<_> = alone.program_files.iter().collect();
+        (self.fixed_beside(&own), self.may_change(&own))
     }
 
     fn fixed_beside(&self, own_files: &[&ProgramFile]) -> Vec<PathBuf> {
         let mut places = self.places(PathRole::Fixed);
+        if let Some(folder) = &self.settings_folder
+            // One that is told this very folder works on what is in it.
+            && !own_files.iter().any(|own| own.place == *folder)
+        {
+            places.push(folder.clone());
+            return places;
+        }
+        // Programs that share a folder share what is in it.
         let is_own = |file: &ProgramFile| {
             own_files.iter().any(|own| {
-                let shares_own = if own.is_around {
-                    file.place.parent() == Some(&own.place)
-                } else {
-                    own.is_kept && file.place.starts_with(&own.place)
+                let shares_own = match own.kind {
+                    ProgramFileKind::Around => file.place.parent() == Some(&own.place),
+                    _ => own.is_kept && file.place.starts_with(&own.place),
                 };
                 own.owner == file.owner || own.place.starts_with(&file.place) || shares_own
             })
         };
-        let kept = self.program_files.iter().filter(|file| file.is_kept && !is_own(file));
+        let is_code = |file: &&ProgramFile| file.is_kept && file.kind != ProgramFileKind::Data;
+        let kept = self.program_files.iter().filter(is_code).filter(|file| !is_own(file));
         places.extend(kept.map(|file| file.place.clone()));
         places
+    }
+
+    /// The places in the folder of the settings in which code of programs lies, each with its program.
+    pub fn code_places(&self) -> impl Iterator<Item = (&ProgramOwner, &Path)> {
+        let code = self.program_files.iter();
+        let code = code.filter(|file| file.is_kept && file.kind != ProgramFileKind::Data);
+        code.map(|file| (&file.owner, file.place.as_path()))
     }
 
     /// What a program is started with.
     pub fn started_with(&self, owner: &ProgramOwner) -> impl Iterator<Item = &Path> {
         let own = self.program_files.iter().filter(move |file| file.owner == *owner);
-        own.filter(|file| !file.is_around).map(|file| file.place.as_path())
+        let named = own.filter(|file| file.kind == ProgramFileKind::Named);
+        named.map(|file| file.place.as_path())
     }
 
     /// The places of all paths with a role, but for those that lie below another.
@@ -199,10 +242,10 @@ impl OperatorPaths {
         if settings.journal.path.is_some() {
             let journal = loaded.journal();
             self.add(PathRole::Secret, "the journal", &journal);
-            let rotated = (1..=settings.journal.max_files)
-                .map(|number| PathBuf::from(format!("{}.{number}", journal.display())));
-            for file in rotated.take_while(|file| file.exists()) {
-                self.add(PathRole::Secret, "the journal", &file);
+            // Those that are not there yet, too: a program that is running then could read what it is started beside.
+            for number in 1..=settings.journal.max_files {
+                let rotated = PathBuf::from(format!("{}.{number}", journal.display()));
+                self.add(PathRole::Secret, "the journal", &rotated);
             }
         }
         if let Some(folder) = &settings.ask.trace_dir {
@@ -254,6 +297,9 @@ impl OperatorPaths {
             let variables = own.env.values().filter_map(|value| expand(value)).collect();
             let owner = ProgramOwner::Upstream(id.clone());
             let data = own.sandbox.data.iter().map(|path| loaded.path(path)).collect();
+            if own.cwd.is_some() {
+                self.program_file(loaded, &owner, &cwd, ProgramFileKind::Named);
+            }
             let start = ProgramStart { owner, words, variables, folder: cwd.clone(), data };
             self.started(loaded, &start);
             self.add(PathRole::Started, format!("the folder that upstream `{id}` starts in"), &cwd);
@@ -275,7 +321,7 @@ impl OperatorPaths {
         let found = process::find_program(program.as_ref(), folder).ok();
         let path = found.or_else(|| program.contains('/').then(|| folder.join(program)));
         if let Some(path) = path {
-            self.program_file(loaded, owner, &path);
+            self.program_file(loaded, owner, &path, ProgramFileKind::Named);
             self.add(PathRole::Started, format!("the program of {owner}"), &path);
         }
         let data: Vec<_> = data.iter().filter_map(|path| PathLocation::of(path).ok()).collect();
@@ -284,30 +330,46 @@ impl OperatorPaths {
         };
         let folder = StartFolder::read(folder);
         let named = arguments.iter().chain(variables).flat_map(|text| folder.named_by(text));
-        for path in named.filter(|path| !is_data(path)).collect::<BTreeSet<_>>() {
-            self.program_file(loaded, owner, &path);
-            self.add_named(owner, &path);
+        for path in named.collect::<BTreeSet<_>>() {
+            if is_data(&path) {
+                self.program_file(loaded, owner, &path, ProgramFileKind::Data);
+            } else {
+                self.program_file(loaded, owner, &path, ProgramFileKind::Named);
+                self.add_named(owner, &path);
+            }
         }
     }
 
     /// In the folder of the settings it is kept from others. Elsewhere a program of this user may change what it likes: a
     /// home in which files were kept from it would be one in which it makes no new ones.
-    fn program_file(&mut self, loaded: &LoadedSettings, owner: &ProgramOwner, path: &Path) {
+    fn program_file(
+        &mut self,
+        loaded: &LoadedSettings,
+        owner: &ProgramOwner,
+        path: &Path,
+        kind: ProgramFileKind,
+    ) {
         let Ok(location) = PathLocation::of(path) else { return };
         let folder = loaded.path(".");
         let folder = folder.canonicalize().unwrap_or(folder);
         let is_inside = |place: &Path| place.starts_with(&folder) && place != folder;
-        let mut add = |place: &Path, is_around| {
+        let mut add = |place: &Path, kind| {
             let (owner, place) = (owner.clone(), place.to_owned());
             let is_kept = is_inside(&place);
-            self.program_files.push(ProgramFile { owner, place, is_kept, is_around });
+            self.program_files.push(ProgramFile { owner, place, is_kept, kind });
         };
         for place in location.places() {
-            add(place, false);
-            // What a script imports lies beside it.
-            let around = place.parent().filter(|around| is_inside(around));
-            if let Some(around) = around.filter(|_| place.is_file()) {
-                add(around, true);
+            add(place, kind);
+            if kind == ProgramFileKind::Data || place.is_dir() {
+                continue;
+            }
+            // What a script imports lies beside it, and what a program in `bin` uses beside that.
+            let around = place.parent();
+            let is_programs = |folder: &&Path| folder.ends_with("bin") || folder.ends_with(".bin");
+            let prefix = around.filter(is_programs).and_then(Path::parent);
+            for around in [around, prefix].into_iter().flatten().filter(|around| is_inside(around))
+            {
+                add(around, ProgramFileKind::Around);
             }
         }
     }
@@ -338,4 +400,12 @@ fn commands(loaded: &LoadedSettings) -> Vec<ProgramStart> {
         Some(ProgramStart { owner, words, variables, folder, data })
     };
     files.into_iter().filter_map(command).collect()
+}
+
+/// The folder of the settings, unless it is the home or holds it.
+fn settings_folder(loaded: &LoadedSettings) -> Option<PathBuf> {
+    loaded.file.as_ref()?;
+    let folder = loaded.path(".").canonicalize().ok()?;
+    let home = std::env::var_os("HOME").and_then(|home| PathBuf::from(home).canonicalize().ok());
+    (!home.is_some_and(|home| home.starts_with(&folder))).then_some(folder)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use guard::files::{Globs, PathLocation, SafePath};
 
-use super::BoundTool;
+use super::{BoundTool, sandboxes};
 use crate::settings::{
     LoadedSettings, SettingsError,
     operator_paths::{OperatorPath, PathRole},
@@ -23,6 +23,7 @@ const PRIVATE_FILES: [&str; 4] = ["operator.token", "state.key", "toolgate.db", 
 
 /// Refuses settings that would give an agent our own files.
 pub fn check(bound: &[BoundTool], loaded: &LoadedSettings) -> anyhow::Result<()> {
+    sandboxes::check(loaded, bound)?;
     let tools = loaded.tools();
     let serves = |tool: &str| bound.iter().any(|one| one.contract.name == tool);
     let memory = serves("write_memory_entry").then_some(&tools.memory.dir);
@@ -91,6 +92,15 @@ impl WritableFolder {
             if !self.location.is_within(&files) {
                 bail!(self.refused("is inside the data folder; only `files` in it is for agents"));
             }
+        }
+        let mut code = loaded.operator_paths().code_places();
+        if let Some((owner, place)) = code.find(|(_, place)| self.location.end().starts_with(place))
+        {
+            let place = place.display();
+            bail!(self.refused(&format!(
+                "is inside a folder that {owner} is started with (`{place}`); if it is data and no code, name it in \
+                 `sandbox.data` of {owner}, or choose another folder"
+            )));
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! The sandboxes of the programs that we start: upstreams, commands and model servers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use contract::SandboxSettings;
-use guard::process::{ProcessSandbox, SandboxLevel};
+use guard::{
+    files::PathLocation,
+    process::{ProcessSandbox, SandboxLevel},
+};
 
 use super::BoundTool;
 use crate::settings::{
-    LoadedSettings,
+    LoadedSettings, SettingsError,
     operator_paths::{PathRole, ProgramOwner},
 };
 
@@ -97,17 +100,65 @@ pub fn of(
     if !own.enabled {
         return None;
     }
+    let paths = loaded.operator_paths();
     let is_narrow = own.read.is_some() || own.write.is_some();
-    let paths = |list: &Option<Vec<String>>| -> Vec<PathBuf> {
-        list.iter().flatten().map(|path| place(path)).collect()
+    let listed = |list: &Option<Vec<String>>| -> Vec<PathBuf> {
+        let listed = list.iter().flatten();
+        listed.filter_map(|path| listed_place(loaded, &place(path)).ok()).collect()
     };
-    let everything = || vec![PathBuf::from("/")];
+    let everything =
+        || std::iter::once(PathBuf::from("/")).chain(paths.of_program(owner)).collect();
     Some(ProcessSandbox {
-        read: paths(&own.read),
-        write: if is_narrow { paths(&own.write) } else { everything() },
-        hidden: loaded.operator_paths().places(PathRole::Secret),
-        fixed: loaded.operator_paths().fixed_for(owner),
+        read: listed(&own.read),
+        write: if is_narrow { listed(&own.write) } else { everything() },
+        hidden: paths.places(PathRole::Secret),
+        fixed: paths.fixed_for(owner),
         network: own.network.unwrap_or(network),
         required: is_narrow && !own.optional,
     })
+}
+
+/// Refuses lists that open what is the operator's without naming it.
+pub fn check(loaded: &LoadedSettings, bound: &[BoundTool]) -> anyhow::Result<()> {
+    for (id, own) in &loaded.settings.upstreams {
+        for (key, list) in [("read", &own.sandbox.read), ("write", &own.sandbox.write)] {
+            for (index, path) in list.iter().flatten().enumerate() {
+                let checked = listed_place(loaded, &loaded.path(path));
+                let pointer = format!("/upstreams/{id}/sandbox/{key}/{index}");
+                checked.map_err(|why| SettingsError::new(&pointer, why))?;
+            }
+        }
+    }
+    for one in bound {
+        let (name, sandbox) = (&one.contract.name, &one.contract.sandbox);
+        for path in [&sandbox.read, &sandbox.write].into_iter().flatten().flatten() {
+            // Relative ones start at the folder of the contract, which is not known here: they were left out there.
+            let path = Path::new(path);
+            if path.is_absolute() {
+                listed_place(loaded, path)
+                    .map_err(|why| anyhow::anyhow!("`sandbox` of tool `{name}`: {why}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The place that a path of a list leads to now; later it leads nowhere else. It opens what is the operator's only where it
+/// names that itself.
+fn listed_place(loaded: &LoadedSettings, path: &Path) -> Result<PathBuf, String> {
+    let shown = path.display();
+    let location = PathLocation::of(path).map_err(|error| format!("`{shown}`: {error}"))?;
+    let end = location.end();
+    let mut operators = loaded.operator_paths().iter();
+    let opened = operators.find(|operator| {
+        operator.role != PathRole::Started && end.starts_with(operator.location.end())
+    });
+    match opened {
+        Some(operator) if !location.is_direct() => Err(format!(
+            "`{shown}` leads through a link to {} (`{}`); name that place itself",
+            operator.what,
+            end.display()
+        )),
+        _ => Ok(end.to_owned()),
+    }
 }

@@ -115,13 +115,39 @@ async fn our_files_are_kept_from_programs_by_every_road() {
         let tried = attempts(&world, "write", &format!("{base}/{path}")).await;
         assert!(tried.iter().all(|said| said == REFUSED || said == "FileNotFoundError"), "{path}");
     }
-    // Everything beside it is as it was.
+    // Beside it they can read everything, and change what is their own.
+    let note = format!("{base}/notes/here");
+    assert_eq!(attempts(&world, "read", &note).await, ["a note", "a note"]);
     for path in ["notes/here", "notes/new"] {
         let path = format!("{base}/{path}");
-        assert_eq!(attempts(&world, "write", &path).await, ["written", "written"]);
-        assert_eq!(attempts(&world, "read", &path).await, ["x", "x"]);
+        assert_eq!(attempts(&world, "write", &path).await, [REFUSED, REFUSED], "{path}");
     }
+    let own = format!("{base}/bin/new");
+    // The command is told of a script elsewhere only by its own.
+    assert_eq!(attempts(&world, "write", &own).await, ["written", REFUSED]);
+    assert_eq!(attempts(&world, "read", &own).await, ["x", "x"]);
     assert!(attempts(&world, "names", &base).await.iter().all(|names| names.contains("notes")));
+}
+
+/// A server for files or for a repository is told the folder that it works on.
+#[tokio::test]
+async fn a_program_that_is_told_the_folder_of_the_settings_works_on_it() {
+    let world = world("overlays: ./overlays\n");
+    world.write("overlays/readme.txt", "");
+    let settings = world.read("toolgate.yaml").replace("args: [ mcp ]", "args: [ mcp, . ]");
+    world.write("toolgate.yaml", &settings);
+    let world = world.started().await;
+    for (path, said) in [
+        ("notes/here", "written"),
+        ("notes/new", "written"),
+        ("other/start.py", REFUSED),
+        ("overlays/readme.txt", REFUSED),
+        ("toolgate.yaml", REFUSED),
+        ("data/operator.token", REFUSED),
+    ] {
+        let path = format!("{}/{path}", world.folder().display());
+        assert_eq!(attempts(&world, "write", &path).await[0], said, "{path}");
+    }
 }
 
 #[tokio::test]
@@ -228,6 +254,9 @@ async fn a_folder_of_agents_that_a_program_replaces_is_refused() {
     for folder in ["ws", "repo", "memory"] {
         world.write(&format!("area/{folder}/x.txt"), "ours");
     }
+    // It may change what is there.
+    let settings = world.read("toolgate.yaml").replace("args: [ mcp ]", "args: [ mcp, . ]");
+    world.write("toolgate.yaml", &settings);
     let world = world.started().await;
     let data = world.folder().join("data").display().to_string();
     let read = async |tool: &str, path: &str| {
@@ -340,11 +369,13 @@ async fn what_another_program_imports_is_not_theirs_to_change() {
         let path = format!("{}/{path}", world.folder().display());
         assert_eq!(attempts(&world, "write", &path).await, [REFUSED, REFUSED], "{path}");
     }
-    // Its own folder, and what is data.
-    for path in ["bin/new", "docs/text"] {
+    // Nor is anything else in the folder of the settings, but for the program's own folder.
+    for path in ["docs/text", "notes/here"] {
         let path = format!("{}/{path}", world.folder().display());
-        assert_eq!(attempts(&world, "write", &path).await[0], "written", "{path}");
+        assert_eq!(attempts(&world, "write", &path).await, [REFUSED, REFUSED], "{path}");
     }
+    let own = format!("{}/bin/new", world.folder().display());
+    assert_eq!(attempts(&world, "write", &own).await[0], "written");
 }
 
 #[tokio::test]
@@ -387,4 +418,74 @@ fn a_work_folder_that_cannot_be_made_is_told() {
         .exits(2)
         .stderr_has("the work folder `")
         .stderr_has("work_dir");
+}
+
+/// A list of a sandbox opens what it named when the settings were read, and not what somebody has put there since.
+#[tokio::test]
+async fn a_link_in_place_of_a_listed_folder_opens_nothing() {
+    let world = world("");
+    world.write("work/docs/a", "a document");
+    let settings = world.read("toolgate.yaml").replace(
+        "args: [ mcp ] }",
+        "args: [ mcp ], start: lazy, sandbox: { read: [ ./bin, ./work/docs ] } }",
+    );
+    world.write("toolgate.yaml", &settings);
+    let world = world.started().await;
+    std::fs::rename(world.folder().join("work/docs"), world.folder().join("work/old")).unwrap();
+    std::os::unix::fs::symlink(world.folder().join("data"), world.folder().join("work/docs"))
+        .unwrap();
+    let call = json!({ "tool": "thief__attempt", "input": { "what": "read",
+        "value": format!("{}/work/docs/operator.token", world.folder().display()) } });
+    let result = world.execute(&call).await.tool_result();
+    assert_eq!(result["output"]["answer"], REFUSED, "{result}");
+}
+
+#[test]
+fn a_listed_link_to_what_is_the_operators_is_refused() {
+    let world =
+        World::new(BINARY, "upstreams: { db: { command: cat, sandbox: { read: [ ./docs ] } } }\n");
+    std::os::unix::fs::symlink("data", world.folder().join("docs")).unwrap();
+    let told = "leads through a link to the data folder";
+    world.cli("config check").stderr_has("upstreams.db.sandbox.read").stderr_has(told);
+    world.cli("serve --listen 127.0.0.1:0").exits(2).stderr_has(told);
+}
+
+/// A rotated journal is the operator's also if it came after a program was started.
+#[tokio::test]
+async fn rotated_journals_are_kept_from_programs() {
+    let world = world("journal: { path: ./log/j.jsonl, max_bytes: 4096 }\n");
+    std::fs::create_dir(world.folder().join("log")).unwrap();
+    let world = world.started().await;
+    testkit::eventually("the journal is rotated", async || {
+        world.execute(&json!({ "tool": "echo_json", "input": { "message": "a" } })).await;
+        world.has("log/j.jsonl.1")
+    })
+    .await;
+    let path = format!("{}/log/j.jsonl.1", world.folder().display());
+    for what in ["read", "write"] {
+        assert_eq!(attempts(&world, what, &path).await, [REFUSED, REFUSED], "{what}");
+    }
+}
+
+#[tokio::test]
+async fn the_repository_never_shows_what_is_the_operators() {
+    let settings = "tools: { repo: { root: ., allow: [ \"**\" ], deny: [ \"data/**\" ] } }\n\
+                    journal: { path: ./docs/j.jsonl }\nask: { trace_dir: ./docs/traces }\n";
+    let world = World::new(BINARY, settings);
+    for file in ["docs/here", "docs/traces/a.json", "toolgate.env"] {
+        world.write(file, "KEY=text");
+    }
+    let world = world.started().await;
+    for (path, status) in [
+        ("docs/here", 200),
+        ("docs/j.jsonl", 403),
+        ("docs/j.jsonl.1", 403),
+        ("docs/traces/a.json", 403),
+        ("toolgate.yaml", 403),
+        ("toolgate.env", 403),
+        ("data/operator.token", 403),
+    ] {
+        let answer = world.call("read_repo_file", &json!({ "path": path })).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+    }
 }

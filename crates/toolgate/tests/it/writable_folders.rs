@@ -209,6 +209,31 @@ fn the_agents_folder_may_be_what_a_server_is_about_if_the_operator_says_so() {
     }
 }
 
+/// Whoever writes beside a script, or below the folder of a program, writes what it runs.
+#[test]
+fn the_agents_folder_is_not_beside_code() {
+    for (words, place) in [
+        ("command: python3, args: [ ws/x.py ]", "ws"),
+        ("command: sh, args: [ -c, \"cd ws && ./run.sh\" ]", "ws"),
+        ("command: ws/bin/python, args: [ -m, http.server ]", "ws"),
+        ("command: cat, cwd: ./ws", "ws"),
+    ] {
+        let settings = format!(
+            "tools: {{ file_io: {{ root: ./ws/lib }} }}\nupstreams: {{ db: {{ {words} }} }}\n"
+        );
+        let world = World::new(BINARY, &settings);
+        std::fs::create_dir_all(world.folder().join("ws/lib")).unwrap();
+        world.write("ws/x.py", "");
+        world.write_program("ws/bin/python", "#!/bin/sh\n");
+        refused(
+            &world,
+            "tools.file_io.root",
+            "is inside a folder that upstream `db` is started with",
+            place,
+        );
+    }
+}
+
 #[test]
 fn a_server_may_start_above_the_agents_folder() {
     let world = world("upstreams: { db: { command: cat } }\noverlays: ./overlays\n");

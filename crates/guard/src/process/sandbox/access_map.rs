@@ -91,16 +91,17 @@ impl AccessMap {
             rules.add_all(path, || AccessRule::AtMost(PathAccess::None));
         }
         for path in &sandbox.read {
-            rules.add(path, || AccessRule::Exactly(PathAccess::Read));
+            rules.add_direct(path, || AccessRule::Exactly(PathAccess::Read));
         }
         for path in &sandbox.write {
-            rules.add(path, || AccessRule::Exactly(PathAccess::Write));
+            rules.add_direct(path, || AccessRule::Exactly(PathAccess::Write));
         }
         rules.add(program, || AccessRule::AtLeast(PathAccess::Read));
         let mut map = rules.resolve();
         let lists = sandbox.read.iter().chain(&sandbox.write);
-        let places = lists.filter_map(|path| Some(PathLocation::of(path).ok()?.end().to_owned()));
-        map.named = places.collect();
+        let places = lists.filter_map(|path| PathLocation::of(path).ok());
+        let direct = places.filter(PathLocation::is_direct);
+        map.named = direct.map(|location| location.end().to_owned()).collect();
         map
     }
 
@@ -164,6 +165,14 @@ impl RuleList {
     fn add(&mut self, path: &Path, rule: impl Fn() -> AccessRule) {
         if let Ok(location) = PathLocation::of(path) {
             self.0.entry(location.end().to_owned()).or_default().push(rule());
+        }
+    }
+
+    /// A rule about a path without links. What was a folder when the path was chosen may be a link now, which somebody
+    /// has put there and which leads to what is hidden.
+    fn add_direct(&mut self, path: &Path, rule: impl Fn() -> AccessRule) {
+        if PathLocation::of(path).is_ok_and(|location| location.is_direct()) {
+            self.add(path, rule);
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Divides the paths in a word or a variable: lists, options with a value, lines for a shell.
-const DIVIDERS: [char; 8] = [':', ',', '=', ';', '\'', '"', '(', ')'];
+const DIVIDERS: [char; 12] = [':', ',', '=', ';', '\'', '"', '(', ')', '<', '>', '|', '&'];
 
 /// The folder that a program starts in, to look for names.
 pub struct StartFolder<'a> {
@@ -33,7 +33,8 @@ impl<'a> StartFolder<'a> {
     /// it may be made.
     pub fn named_by(&self, text: &str) -> BTreeSet<PathBuf> {
         let value = text.split_once('=').map(|(_, value)| value);
-        let whole = [Some(text), value].into_iter().flatten().map(|name| self.folder.join(name));
+        let whole = [Some(text), value].into_iter().flatten().filter(|name| !name.is_empty());
+        let whole = whole.map(|name| self.folder.join(name));
         let mut paths: BTreeSet<_> = whole.filter(|path| path.exists()).collect();
         for part in text.split(|one: char| one.is_whitespace() || DIVIDERS.contains(&one)) {
             // A value may stand right behind the letter of its option.
@@ -42,6 +43,9 @@ impl<'a> StartFolder<'a> {
                 Some(option) => option.get(1..).unwrap_or_default(),
                 None => part,
             };
+            if name.is_empty() {
+                continue;
+            }
             let path = self.folder.join(name);
             if name.contains('/') || path.exists() {
                 paths.insert(path);
@@ -49,8 +53,6 @@ impl<'a> StartFolder<'a> {
                 paths.extend(entries.iter().map(|entry| self.folder.join(entry)));
             }
         }
-        // An empty name stands for the folder itself.
-        paths.remove(&self.folder.join(""));
         paths
     }
 }
@@ -83,7 +85,9 @@ mod tests {
             ("/opt/x:./lib:site", &["/opt/x", "lib", "site"]),
             ("--no-warnings --require=./hook.js", &["hook.js"]),
             ("exec ./run.js", &["run.js"]),
+            ("cd site && ./run.js >out/x 2>/dev/null", &["site", "run.js", "out/x", "/dev/null"]),
             ("a b", &["a b"]),
+            (".", &["."]),
             ("--root=a b", &["a b"]),
             ("file:///opt/x", &["/opt/x"]),
             ("dev", &[]),
