@@ -35,7 +35,7 @@ pub struct Ask {
     format: FormatFallback,
     /// Those of the last catalogue. Locked while they are made: once, however many ask at the same time.
     candidates: Mutex<Option<Arc<Candidates>>>,
-    metrics: AskMetrics,
+    metrics: Arc<AskMetrics>,
 }
 
 /// A slot among the runs that there may be at once.
@@ -85,9 +85,15 @@ impl Ask {
             runs: Arc::new(Semaphore::new(settings.max_runs)),
             format: FormatFallback::default(),
             candidates: Mutex::new(None),
-            metrics: AskMetrics::default(),
+            metrics: Arc::default(),
             settings,
         }
+    }
+
+    /// The same, counting on where another has come to.
+    #[must_use]
+    pub fn continuing(self, before: &Self) -> Self {
+        Self { metrics: before.metrics.clone(), ..self }
     }
 
     fn policy(&self) -> &Policy {

@@ -31,7 +31,7 @@ pub struct Tool {
     /// The mode in which its contract is enforced.
     pub mode: EnforcementMode,
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) metrics: ToolMetrics,
+    pub(crate) metrics: Arc<ToolMetrics>,
     pub(crate) copies: CopyLimit,
 }
 
@@ -69,13 +69,25 @@ impl Tool {
             contract: Arc::new(contract),
             mode: EnforcementMode::default(),
             provider,
-            metrics: ToolMetrics::default(),
+            metrics: Arc::default(),
             copies: CopyLimit::default(),
         })
     }
 }
 
 impl Tool {
+    /// The same, counting on where another of its name has come to.
+    #[must_use]
+    pub fn continuing(self, before: &Tool) -> Self {
+        Self { metrics: before.metrics.clone(), ..self }
+    }
+
+    /// True if it promises what another does.
+    pub(crate) fn promises(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        Arc::ptr_eq(self, other)
+            || self.mode == other.mode && self.contract.to_value() == other.contract.to_value()
+    }
+
     /// The number of its calls, whatever came of them.
     pub fn calls(&self) -> u64 {
         self.metrics.calls()
@@ -275,6 +287,12 @@ impl Catalogue {
     /// Every toolset, sorted by name.
     pub fn toolsets(&self) -> impl Iterator<Item = (&String, &Toolset)> {
         self.toolsets.iter()
+    }
+
+    /// True if another catalogue has the same tools with the same contracts.
+    pub(crate) fn is_listed_as(&self, other: &Self) -> bool {
+        self.tools.len() == other.tools.len()
+            && self.tools.values().zip(other.tools.values()).all(|(own, other)| own.promises(other))
     }
 
     /// The number of tools.

@@ -36,7 +36,13 @@ pub struct GateParts {
     pub clock: Arc<dyn Clock>,
     /// The number of calls that run at once.
     pub max_concurrency: usize,
-    /// The callers that share those places.
+    pub settings: GateSettings,
+}
+
+/// The settings of a gate that a reload replaces.
+#[derive(Debug, Clone)]
+pub struct GateSettings {
+    /// The callers that share the places of calls and jobs.
     pub callers: Vec<Arc<str>>,
     /// The most that a request may ask for.
     pub ceilings: Limits,
@@ -44,10 +50,21 @@ pub struct GateParts {
     pub quarantine: QuarantineSettings,
 }
 
+impl Default for GateSettings {
+    fn default() -> Self {
+        Self {
+            callers: Vec::new(),
+            ceilings: Limits::default_ceilings(),
+            approvals: ApprovalSettings::default(),
+            quarantine: QuarantineSettings::default(),
+        }
+    }
+}
+
 /// The one path of a call.
 pub struct Gate {
     catalogue: ArcSwap<Catalogue>,
-    /// Counts how often the catalogue was replaced.
+    /// Counts how often the listing of the tools changed.
     changes: watch::Sender<u64>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) blobs: Arc<dyn Blobs>,
@@ -55,12 +72,9 @@ pub struct Gate {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) shares: Arc<Shares>,
-    pub(crate) callers: Vec<Arc<str>>,
+    settings: ArcSwap<GateSettings>,
     pub(crate) metrics: GateMetrics,
     pub(crate) live: LiveJobs,
-    ceilings: Limits,
-    pub(crate) approvals: ApprovalSettings,
-    pub(crate) quarantine: QuarantineSettings,
     pub(crate) releases: ReleaseIndex,
     pub(crate) new_records: NewRecords,
     /// Tells that a person has decided something.
@@ -85,13 +99,10 @@ impl Gate {
             journal: parts.journal,
             clock: parts.clock,
             slots: Arc::new(Semaphore::new(parts.max_concurrency)),
-            shares: Shares::new(parts.max_concurrency, &parts.callers),
-            callers: parts.callers,
+            shares: Shares::new(parts.max_concurrency, &parts.settings.callers),
+            settings: ArcSwap::from_pointee(parts.settings),
             metrics: GateMetrics::default(),
             live: LiveJobs::default(),
-            ceilings: parts.ceilings,
-            approvals: parts.approvals,
-            quarantine: parts.quarantine,
             releases: ReleaseIndex::new(),
             new_records: NewRecords::default(),
             decided: Notify::new(),
@@ -150,18 +161,36 @@ impl Gate {
 
     /// From now on these tools are served. Calls that are on their way keep theirs.
     pub fn replace_catalogue(&self, catalogue: Catalogue) {
-        self.catalogue.store(Arc::new(catalogue));
+        let catalogue = Arc::new(catalogue);
+        let before = self.catalogue.swap(catalogue.clone());
+        if !catalogue.is_listed_as(&before) {
+            self.listing_changed();
+        }
+    }
+
+    /// Whoever lists the tools now gets another listing.
+    pub fn listing_changed(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Tells when the catalogue is replaced.
+    /// Tells when the listing of the tools changes.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
+    /// From now on these settings hold. [`crate::Jobs::share_among`] is for the queue.
+    pub fn replace_settings(&self, settings: GateSettings) {
+        self.shares.set_callers(&settings.callers);
+        self.settings.store(Arc::new(settings));
+    }
+
+    pub(crate) fn settings(&self) -> Guard<Arc<GateSettings>> {
+        self.settings.load()
+    }
+
     /// The most that a request may ask for.
-    pub fn ceilings(&self) -> &Limits {
-        &self.ceilings
+    pub fn ceilings(&self) -> Limits {
+        self.settings().ceilings
     }
 
     pub fn store(&self) -> &dyn Store {

@@ -50,7 +50,7 @@ pub use channel::{
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use enforcement::{ContractWarning, EnforcementMode, PayloadDirection};
 pub use failure::Failure;
-pub use gate::{Gate, GateParts};
+pub use gate::{Gate, GateParts, GateSettings};
 pub use id::{JobId, RequestId, is_ulid, ulid};
 pub use jobs::{Job, JobState, Jobs};
 pub use journal::Journal;

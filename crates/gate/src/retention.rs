@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::{
     Gate, JobId, StoreError, Timestamp,
@@ -73,7 +73,7 @@ impl NewRecords {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionSettings {
     /// Finished jobs are kept so long.
     pub max_age: Duration,
@@ -87,6 +87,8 @@ pub struct RetentionSettings {
     pub max_quarantined: u64,
     /// So many approvals are kept.
     pub max_approvals: u64,
+    /// The time between two sweeps.
+    pub sweep_interval: Duration,
 }
 
 /// Removes what is overdue and tells how many jobs went.
@@ -145,9 +147,10 @@ async fn remove(gate: &Gate, ids: &[JobId]) -> Result<usize, StoreError> {
     Ok(count)
 }
 
-/// Sweeps now and then, for as long as the process lives.
-pub async fn keep_sweeping(gate: &Gate, retention: RetentionSettings, every: Duration) {
+/// Sweeps now and then, and when the settings change, for as long as there is somebody who sets them.
+pub async fn keep_sweeping(gate: &Gate, mut settings: watch::Receiver<RetentionSettings>) {
     loop {
+        let retention = *settings.borrow_and_update();
         gate.new_records.start_over(&retention);
         match sweep(gate, &retention).await {
             Ok(0) => {}
@@ -155,7 +158,8 @@ pub async fn keep_sweeping(gate: &Gate, retention: RetentionSettings, every: Dur
             Err(error) => tracing::warn!(%error, "old jobs could not be removed"),
         }
         tokio::select! {
-            () = tokio::time::sleep(every) => {}
+            () = tokio::time::sleep(retention.sweep_interval) => {}
+            changed = settings.changed() => if changed.is_err() { return },
             () = gate.new_records.many.notified() => {}
         }
     }

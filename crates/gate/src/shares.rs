@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use arc_swap::ArcSwap;
+
 /// A caller takes one more place while it holds fewer than so many times those that are free. One alone so
 /// gets four of five, two that want everything get the same, and for whoever comes there is a place.
 const HELD_FOR_EACH_FREE: usize = 4;
@@ -18,7 +20,7 @@ pub struct Shares {
     places: usize,
     taken: AtomicUsize,
     /// The callers that share them. Without a second one there is nothing to share.
-    held: HashMap<Arc<str>, Arc<AtomicUsize>>,
+    held: ArcSwap<HashMap<Arc<str>, Arc<AtomicUsize>>>,
 }
 
 /// A place, until it is dropped.
@@ -31,9 +33,17 @@ pub struct Share {
 impl Shares {
     /// Places for these callers. Callers that are not named take what is free.
     pub fn new(places: usize, callers: &[Arc<str>]) -> Arc<Self> {
+        let shares = Self { places, taken: AtomicUsize::new(0), held: ArcSwap::default() };
+        shares.set_callers(callers);
+        Arc::new(shares)
+    }
+
+    /// From now on these callers share them. Those that did before keep what they hold.
+    pub fn set_callers(&self, callers: &[Arc<str>]) {
         let callers = if callers.len() > 1 { callers } else { &[] };
-        let held = callers.iter().map(|name| (name.clone(), Arc::default())).collect();
-        Arc::new(Self { places, taken: AtomicUsize::new(0), held })
+        let before = self.held.load();
+        let held = |name: &Arc<str>| (name.clone(), before.get(name).cloned().unwrap_or_default());
+        self.held.store(Arc::new(callers.iter().map(held).collect()));
     }
 
     /// Takes a place, if one is free and the caller has not had its share.
@@ -52,7 +62,7 @@ impl Shares {
 
     /// The places that the caller holds; none if they are not counted for it.
     pub fn held(&self, caller: &str) -> Option<usize> {
-        self.held.get(caller).map(|held| held.load(Ordering::SeqCst))
+        self.held.load().get(caller).map(|held| held.load(Ordering::SeqCst))
     }
 
     /// Takes a place for somebody who was promised one.
@@ -62,7 +72,7 @@ impl Shares {
 
     /// Takes a place: what was taken before, and of that by this caller.
     fn count(self: &Arc<Self>, caller: &str) -> (Share, usize, Option<usize>) {
-        let held = self.held.get(caller).cloned();
+        let held = self.held.load().get(caller).cloned();
         let before = held.as_ref().map(|held| held.fetch_add(1, Ordering::SeqCst));
         let taken = self.taken.fetch_add(1, Ordering::SeqCst);
         (Share { shares: self.clone(), held }, taken, before)
@@ -116,6 +126,23 @@ mod tests {
         // A promise is kept, and counted.
         let _more: Vec<_> = (0..4).map(|_| shares.take("a")).collect();
         assert!(shares.try_take("b").is_none());
+    }
+
+    #[test]
+    fn a_caller_that_comes_later_has_its_share_and_the_others_keep_what_they_hold() {
+        let shares = Shares::new(10, &names(&["a"]));
+        let alone = take_all(&shares, "a");
+        assert_eq!((alone.len(), shares.held("a")), (10, None));
+        drop(alone);
+        shares.set_callers(&names(&["a", "b"]));
+        let first = take_all(&shares, "a");
+        assert_eq!((first.len(), shares.held("a")), (8, Some(8)));
+        shares.set_callers(&names(&["a", "b", "c"]));
+        assert_eq!(shares.held("a"), Some(8));
+        assert!(shares.try_take("a").is_none() && shares.try_take("c").is_some());
+        shares.set_callers(&names(&["b", "c"]));
+        drop(first);
+        assert!(shares.try_take("a").is_some(), "a caller that is not named takes what is free");
     }
 
     #[test]

@@ -7,10 +7,10 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use gate::{Gate, Jobs};
+use gate::{Caller, Gate, Jobs};
 
 use crate::{
-    AskService,
+    AskService, OPERATOR, ReloadStatus,
     ask_service::NoAskService,
     http::unread::UnreadResponses,
     mcp::{self, EmptyLibrary, Library},
@@ -50,15 +50,25 @@ pub struct ServerSettings {
     pub mcp: mcp::McpSettings,
     /// The number of log lines that were dropped, because nobody read them.
     pub dropped_log_lines: Arc<AtomicU64>,
+    /// The reloads of the settings so far.
+    pub reloads: Arc<ReloadStatus>,
 }
 
 /// A credential, kept as its hash.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerToken {
     /// Whose it is.
     pub name: String,
     /// SHA-256 of the secret.
     pub sha256: [u8; 32],
+}
+
+impl ServerSettings {
+    /// A stream has to show that it lives before it is taken for dead.
+    fn limit_keep_alive(&mut self) {
+        let half = (self.idle_timeout / 2).max(Duration::from_millis(50));
+        self.mcp.keep_alive = self.mcp.keep_alive.min(half);
+    }
 }
 
 /// Everything that the doors share, for all connections.
@@ -97,10 +107,8 @@ impl App {
         library: Arc<dyn Library>,
         asks: Arc<dyn AskService>,
     ) -> Arc<Self> {
-        // A stream has to show that it lives before it is taken for dead.
-        let half = (settings.idle_timeout / 2).max(Duration::from_millis(50));
-        settings.mcp.keep_alive = settings.mcp.keep_alive.min(half);
-        let mcp = mcp::McpState::new(&settings.mcp);
+        settings.limit_keep_alive();
+        let mcp = mcp::McpState::new(&settings.mcp, settings.tokens.clone());
         let unread = UnreadResponses::new(settings.max_unread_bytes);
         Arc::new(Self {
             unread,
@@ -114,6 +122,39 @@ impl App {
         })
     }
 
+    /// The same doors with other settings. Sessions, and what waits for clients, stay.
+    pub fn reloaded(&self, mut settings: ServerSettings, asks: Arc<dyn AskService>) -> Arc<Self> {
+        settings.limit_keep_alive();
+        Arc::new(Self {
+            unread: self.unread.clone(),
+            gate: self.gate.clone(),
+            jobs: self.jobs.clone(),
+            mcp: self.mcp.reloaded(&settings.mcp),
+            settings,
+            library: self.library.clone(),
+            asks,
+            documents: ArcSwapOption::empty(),
+        })
+    }
+
+    /// True if MCP lists the same tools otherwise than another application does.
+    pub fn lists_otherwise(&self, other: &Self) -> bool {
+        let (own, other) = (&self.settings.mcp, &other.settings.mcp);
+        own.portable_names != other.portable_names
+    }
+
+    /// Waits until the token with which a caller has come is none any more.
+    pub(crate) async fn is_locked_out(&self, caller: &Caller) {
+        let own = self.settings.tokens.iter().find(|token| token.name == caller.name());
+        let is_known = |tokens: &Vec<ServerToken>| match own {
+            Some(own) => tokens.is_empty() || tokens.contains(own),
+            // Whoever came without a token, or as the operator.
+            None => tokens.is_empty() || caller.name() == OPERATOR,
+        };
+        // The sender is ours, so it is there.
+        let _ = self.mcp.tokens.subscribe().wait_for(|tokens| !is_known(tokens)).await;
+    }
+
     /// Everything that describes the catalogue of now, rendered once for each.
     pub(crate) fn documents(&self) -> Arc<Documents> {
         let catalogue = self.gate.catalogue_owned();
@@ -122,7 +163,7 @@ impl App {
         {
             return known.clone();
         }
-        let fresh = Arc::new(Documents::new(catalogue, &self.settings, *self.gate.ceilings()));
+        let fresh = Arc::new(Documents::new(catalogue, &self.settings, self.gate.ceilings()));
         self.documents.store(Some(fresh.clone()));
         fresh
     }

@@ -31,7 +31,9 @@ mod stdio;
 mod subscriptions;
 mod tasks;
 
-use tokio::sync::Semaphore;
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, watch};
 
 pub use library::{CompletionRequest, EmptyLibrary, Library, LibraryCall, LibraryError};
 pub use session::{DEFAULT_MAX_SESSIONS, DEFAULT_SESSION_IDLE};
@@ -39,24 +41,38 @@ pub use settings::McpSettings;
 pub use stdio::serve as serve_stdio;
 
 use self::{request_state::StateSealer, session::Sessions};
+use crate::ServerToken;
 
 /// The number of resources that are read at once.
 const MAX_READS: usize = 16;
 
-/// The state of the MCP doors.
+/// The state of the MCP doors. All but the sealer stays when the settings are loaded again.
 pub(crate) struct McpState {
     pub sealer: StateSealer,
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     /// Slots for resources that are read as a whole.
-    pub reads: Semaphore,
+    pub reads: Arc<Semaphore>,
+    /// The tokens of now: a stream ends when the one that it was opened with is none any more.
+    pub tokens: Arc<watch::Sender<Vec<ServerToken>>>,
 }
 
 impl McpState {
-    pub(crate) fn new(settings: &McpSettings) -> Self {
+    pub(crate) fn new(settings: &McpSettings, tokens: Vec<ServerToken>) -> Self {
         Self {
             sealer: StateSealer::new(settings.state_key, settings.answer_timeout),
-            sessions: Sessions::new(settings.max_sessions, settings.session_idle),
-            reads: Semaphore::new(MAX_READS),
+            sessions: Arc::new(Sessions::new(settings.max_sessions, settings.session_idle)),
+            reads: Arc::new(Semaphore::new(MAX_READS)),
+            tokens: Arc::new(watch::Sender::new(tokens)),
+        }
+    }
+
+    /// The same sessions with other settings.
+    pub(crate) fn reloaded(&self, settings: &McpSettings) -> Self {
+        Self {
+            sealer: StateSealer::new(settings.state_key, settings.answer_timeout),
+            sessions: self.sessions.clone(),
+            reads: self.reads.clone(),
+            tokens: self.tokens.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod approvals;
 mod artifacts;
 mod ask;
 pub(crate) mod call;
+mod config;
 mod docs;
 pub(crate) mod documents;
 mod events;
@@ -60,6 +61,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/v1/quarantine/{id}/release", post(quarantine::release))
         .route("/v1/ask", post(ask::ask))
         .route("/v1/upstreams", get(upstreams::list))
+        .route("/v1/config", get(config::status))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::one).post(approvals::decide))
         .merge(mcp::http::routes())

@@ -3,8 +3,10 @@
 use std::{
     fs::{DirBuilder, File, TryLockError},
     io::{self, Read, Seek, Write},
+    net::SocketAddr,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use guard::files::Folder;
@@ -14,6 +16,15 @@ use rand::Rng;
 const LOCK_FILE: &str = "server.lock";
 /// The file that every call of the command line holds locked together with the others.
 const CALLS_FILE: &str = "calls.lock";
+
+/// The file that says where a running server listens.
+const ADDRESS_FILE: &str = "server.address";
+/// The most of it that is read, in bytes.
+const MAX_ADDRESS_BYTES: u64 = 256;
+
+/// The number of times that a lock which somebody has is tried again, and the time before each.
+const LOCK_RETRIES: u32 = 3;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// The file of the database.
 const DATABASE: &str = "toolgate.db";
@@ -80,7 +91,11 @@ pub struct DataFolder {
 
 /// Proof that this process is the only server on the folder; given back when dropped.
 #[derive(Debug)]
-pub struct DataFolderLock(#[allow(dead_code)] File);
+pub struct DataFolderLock {
+    folder: DataFolder,
+    #[allow(dead_code)]
+    file: File,
+}
 
 /// Proof that a call of the command line is under way; given back when dropped.
 #[derive(Debug)]
@@ -196,7 +211,16 @@ impl DataFolder {
     pub fn lock(&self) -> Result<DataFolderLock, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
         let mut file = self.open_lock(LOCK_FILE).map_err(unusable)?;
-        match file.try_lock() {
+        let mut locked = file.try_lock();
+        for _ in 0..LOCK_RETRIES {
+            // Somebody who only asks whether a server runs has it for a moment.
+            if !matches!(locked, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            std::thread::sleep(LOCK_RETRY_DELAY);
+            locked = file.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut process = String::new();
@@ -212,7 +236,48 @@ impl DataFolder {
             .and_then(|()| file.rewind())
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(unusable)?;
-        Ok(DataFolderLock(file))
+        Ok(DataFolderLock { folder: self.clone(), file })
+    }
+
+    /// The address of the server that runs on a folder; none if there is no such server. Nothing is made.
+    pub fn served_at(path: &Path) -> io::Result<Option<SocketAddr>> {
+        let lock = match File::open(path.join(LOCK_FILE)) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {}
+            // What an address of before leads to now is not ours.
+            Ok(()) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let mut text = String::new();
+        let file = match File::open(path.join(ADDRESS_FILE)) {
+            Ok(file) => file,
+            // It is about to listen.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        file.take(MAX_ADDRESS_BYTES).read_to_string(&mut text)?;
+        Ok(text.trim().parse().ok())
+    }
+}
+
+impl DataFolderLock {
+    /// Writes down where the server listens, for command lines that ask it.
+    pub fn tell_address(&self, address: SocketAddr) -> Result<(), DataFolderError> {
+        let path = &self.folder.path;
+        let unusable = |source| DataFolderError::Unusable { path: path.clone(), source };
+        let folder = Folder::open_or_create(path).map_err(unusable)?;
+        folder.replace(ADDRESS_FILE, format!("{address}\n").as_bytes()).map_err(unusable)
+    }
+
+    /// It listens no more.
+    pub fn forget_address(&self) {
+        // One that stays is not taken for that of a running server: its lock is free.
+        let _ = Folder::open_or_create(&self.folder.path)
+            .and_then(|folder| folder.remove_file(ADDRESS_FILE));
     }
 }
 
@@ -361,5 +426,21 @@ mod tests {
         assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
         drop(lock);
         data.lock().unwrap();
+    }
+
+    #[test]
+    fn the_address_of_a_server_is_that_of_one_that_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        assert_eq!(DataFolder::served_at(&path).unwrap(), None);
+        assert!(!path.exists());
+        let data = DataFolder::open(&path).unwrap();
+        let lock = data.lock().unwrap();
+        assert_eq!(DataFolder::served_at(&path).unwrap(), None);
+        let address: SocketAddr = "127.0.0.1:8000".parse().unwrap();
+        lock.tell_address(address).unwrap();
+        assert_eq!(DataFolder::served_at(&path).unwrap(), Some(address));
+        drop(lock);
+        assert_eq!(DataFolder::served_at(&path).unwrap(), None);
     }
 }

@@ -92,13 +92,19 @@ impl Command {
 /// Loads settings and contracts that have no mistakes.
 fn ready(flags: &Flags) -> anyhow::Result<(LoadedSettings, Vec<BoundTool>)> {
     let loaded = flags.load()?;
-    let contracts = wiring::contracts(&loaded)?;
+    let bound = checked_contracts(&loaded)?;
+    Ok((loaded, bound))
+}
+
+/// Loads contracts that have no mistakes.
+pub fn checked_contracts(loaded: &LoadedSettings) -> anyhow::Result<Vec<BoundTool>> {
+    let contracts = wiring::contracts(loaded)?;
     let mut errors = contracts.diagnostics;
     errors.retain(|one| one.severity == contract::Severity::Error);
     if !errors.is_empty() {
         return Err(FileErrors(errors).into());
     }
-    Ok((loaded, contracts.bound))
+    Ok(contracts.bound)
 }
 
 /// Keeps the active tools; only the named ones if there are names.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context, bail};
@@ -96,6 +96,20 @@ pub fn read_document(file: &Path) -> std::io::Result<Vec<u8>> {
 pub fn read_document_text(file: &Path) -> std::io::Result<String> {
     String::from_utf8(read_document(file)?)
         .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()))
+}
+
+/// Every `.yaml`, `.yml` and `.json` of a folder, sorted.
+pub fn contracts_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut inside = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        let ending = file.extension().and_then(|ending| ending.to_str());
+        if matches!(ending, Some("yaml" | "yml" | "json")) {
+            inside.push(file);
+        }
+    }
+    inside.sort();
+    Ok(inside)
 }
 
 /// The text of an argument, or of the file that it names after an `@`.

@@ -7,6 +7,7 @@ mod files;
 mod logging;
 mod named_servers;
 mod printer;
+mod reload;
 mod server_settings;
 mod settings;
 mod sources;

@@ -40,6 +40,7 @@ pub fn settings(
         operator: Sha256::digest(operator.as_bytes()).into(),
         mcp: mcp(loaded, data.key(STATE_KEY)?),
         dropped_log_lines: Arc::default(),
+        reloads: Arc::default(),
     })
 }
 

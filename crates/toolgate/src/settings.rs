@@ -11,7 +11,9 @@ pub mod mlx_host;
 mod model;
 pub mod operator_paths;
 mod reference;
+mod restart_keys;
 pub mod secret_values;
+mod source_files;
 
 pub use errors::{FileErrors, SettingsError};
 pub use load::{DEFAULT_FILE, Flags, LoadedSettings, read, schema};
@@ -21,3 +23,5 @@ pub use model::{
     StoreDurability, TokenEntry, ToolNames, ToolgateSettings,
 };
 pub use reference::markdown;
+pub use restart_keys::keep_bound;
+pub use source_files::{FileState, SourceFiles};

@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, path::Path};
 
+use anyhow::bail;
 use contract::Diagnostic;
+use server::ServerToken;
+use sha2::{Digest, Sha256};
 
 use crate::settings::{LoadedSettings, ServerSection, TokenEntry};
 
@@ -128,6 +131,18 @@ pub fn tokens(server: &ServerSection) -> Vec<StartupError> {
         }
     }
     found
+}
+
+/// The tokens of the server, hashed, if all of them can be used.
+pub fn server_tokens(server: &ServerSection) -> anyhow::Result<Vec<ServerToken>> {
+    if let Some(error) = tokens(server).first() {
+        bail!("{}", error.message);
+    }
+    let token = |token: &TokenEntry| ServerToken {
+        name: token.name.clone(),
+        sha256: Sha256::digest(secret(token).as_bytes()).into(),
+    };
+    Ok(server.tokens.iter().map(token).collect())
 }
 
 /// The token of a caller; empty if it is not set.

@@ -19,7 +19,7 @@ use std::{
 use anyhow::Context;
 use contract::{Contract, ContractStatus, Diagnostic, Document, lint, read};
 use gate::{
-    Catalogue, Gate, GateParts, Journal, Provider, SystemClock, Tool,
+    Catalogue, Gate, GateParts, GateSettings, Journal, Provider, SystemClock, Tool,
     quarantine::QuarantineSettings,
 };
 use guard::process::Spawner;
@@ -30,7 +30,7 @@ use crate::{
     files,
     server_settings::OPERATOR_TOKEN,
     settings::{
-        LoadedSettings, SettingsError, StoreDurability, mlx_host,
+        LoadedSettings, SettingsError, StoreDurability, ToolgateSettings, mlx_host,
         operator_paths::{PathRole, ProgramOwner},
     },
 };
@@ -75,8 +75,8 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     let spawner = Spawner::of_this_program();
     for file in &files {
         let name = file.display().to_string();
-        let text = files::read_document_text(file)
-            .with_context(|| format!("cannot read the contract `{name}`"))?;
+        let text = loaded.sources.document_text(file);
+        let text = text.with_context(|| format!("cannot read the contract `{name}`"))?;
         let (read, mut found) = read::contract(&name, &text);
         diagnostics.append(&mut found);
         let Some((contract, document)) = read else { continue };
@@ -161,7 +161,7 @@ pub fn user_files(loaded: &LoadedSettings) -> anyhow::Result<Vec<PathBuf>> {
             SettingsError::new(format!("/contracts/{index}"), message)
         };
         if path.is_dir() {
-            files.append(&mut contract_files(&path).map_err(unreadable)?);
+            files.append(&mut loaded.sources.contract_files(&path).map_err(unreadable)?);
         } else {
             std::fs::metadata(&path).map_err(unreadable)?;
             files.push(path);
@@ -170,28 +170,26 @@ pub fn user_files(loaded: &LoadedSettings) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Every `.yaml`, `.yml` and `.json` of a folder, sorted.
-pub fn contract_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut inside = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let file = entry?.path();
-        let ending = file.extension().and_then(|ending| ending.to_str());
-        if matches!(ending, Some("yaml" | "yml" | "json")) {
-            inside.push(file);
-        }
-    }
-    inside.sort();
-    Ok(inside)
-}
-
 /// The tools of these contracts.
 pub fn tools(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<Vec<Arc<Tool>>> {
+    tools_after(bound, loaded, &Catalogue::default())
+}
+
+/// The same; they count on where those of a catalogue have come to.
+pub fn tools_after(
+    bound: Vec<BoundTool>,
+    loaded: &LoadedSettings,
+    before: &Catalogue,
+) -> anyhow::Result<Vec<Arc<Tool>>> {
     let defaults = loaded.settings.limits.defaults();
     let tools = bound.into_iter().map(|BoundTool { contract, provider }| {
         let name = contract.name.clone();
-        Tool::new(contract, provider, &defaults)
-            .map(Arc::new)
-            .map_err(|error| anyhow::anyhow!("the contract of `{name}`: {error}"))
+        let tool = Tool::new(contract, provider, &defaults)
+            .map_err(|error| anyhow::anyhow!("the contract of `{name}`: {error}"))?;
+        Ok(Arc::new(match before.find(&name) {
+            Some(before) => tool.continuing(before),
+            None => tool,
+        }))
     });
     tools.collect()
 }
@@ -250,12 +248,19 @@ pub fn gate(
         journal,
         clock: Arc::new(SystemClock),
         max_concurrency: settings.server.max_concurrency,
+        settings: gate_settings(settings),
+    });
+    Ok(OpenGate { data, blobs, gate: Arc::new(gate) })
+}
+
+/// The settings of the gate that a reload replaces.
+pub fn gate_settings(settings: &ToolgateSettings) -> GateSettings {
+    GateSettings {
         callers: settings.server.tokens.iter().map(|token| token.name.as_str().into()).collect(),
         ceilings: settings.limits.ceilings(),
         approvals: policy::approvals(&settings.policy),
         quarantine: QuarantineSettings {
             release_valid: Duration::from_millis(settings.quarantine.release_valid_ms),
         },
-    });
-    Ok(OpenGate { data, blobs, gate: Arc::new(gate) })
+    }
 }

@@ -11,7 +11,6 @@ use std::{
     fs::File,
     io::{self, Read},
     path::Path,
-    time::SystemTime,
 };
 
 use serde::{Deserialize, Serialize};
@@ -94,26 +93,6 @@ pub enum LockError {
 impl Default for ContractLock {
     fn default() -> Self {
         Self { version: VERSION, upstreams: BTreeMap::new() }
-    }
-}
-
-/// The state of a file, to notice changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileStamp {
-    modified: Option<SystemTime>,
-    bytes: u64,
-    /// A file that was replaced has another inode, even within one tick of the clock.
-    inode: u64,
-}
-
-impl FileStamp {
-    /// The stamp of a file; none where there is no file. Taken before the file is read, so that a write meanwhile is
-    /// noticed as a change.
-    pub fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-        let metadata = std::fs::metadata(path).ok()?;
-        let modified = metadata.modified().ok();
-        Some(Self { modified, bytes: metadata.len(), inode: metadata.ino() })
     }
 }
 

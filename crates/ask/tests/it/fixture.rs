@@ -202,10 +202,7 @@ impl Setup {
             journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
             clock: Arc::new(SystemClock),
             max_concurrency: 64,
-            callers: Vec::new(),
-            ceilings: Limits::default_ceilings(),
-            approvals: gate::approvals::ApprovalSettings::default(),
-            quarantine: gate::quarantine::QuarantineSettings::default(),
+            settings: gate::GateSettings::default(),
         }));
         let model = llm::Model::new(&self.llm).unwrap();
         let ask = Ask::new(gate.clone(), model, self.settings);

@@ -38,7 +38,7 @@ impl Gate {
     ) -> Result<DecisionResult, StoreError> {
         limit_reason(&mut decision.reason);
         let now = self.clock.now();
-        let until = after(now, self.approvals.valid);
+        let until = after(now, self.settings().approvals.valid);
         let decided = self.store.decide_approval(id.clone(), decision, now, until).await?;
         if let DecisionResult::Done(approval) = &decided {
             let event = match approval.state {

@@ -66,7 +66,7 @@ impl Jobs {
     }
 
     fn new(gate: Arc<Gate>, settings: JobsSettings, visiting: bool) -> Arc<Self> {
-        let waiting = WaitingJobs::new(settings.max_queued, &gate.callers);
+        let waiting = WaitingJobs::new(settings.max_queued, &gate.settings().callers);
         let runner = JobRunner::new(gate.clone(), settings, waiting.clone());
         Arc::new(Self { gate, waiting, runner, settings, visiting })
     }
@@ -98,6 +98,12 @@ impl Jobs {
         }
         jobs.begin_work();
         Ok(jobs)
+    }
+
+    /// From now on these callers share the places of the queue and the workers.
+    pub fn share_among(&self, callers: &[Arc<str>]) {
+        self.waiting.places.set_callers(callers);
+        self.runner.share_among(callers);
     }
 
     fn begin_work(self: &Arc<Self>) {
@@ -171,7 +177,7 @@ impl Jobs {
         claim: Option<IdempotencyClaim>,
     ) -> Result<(JobId, Arc<LiveJob>), SubmitError> {
         let place = self.waiting.places.try_take(&job.caller);
-        let place = place.ok_or_else(|| match self.gate.callers.len() {
+        let place = place.ok_or_else(|| match self.gate.settings().callers.len() {
             0 | 1 => Failure::queue_full(self.settings.max_queued),
             _ => Failure::queue_share_full(self.settings.max_queued),
         })?;

@@ -47,13 +47,18 @@ impl JobRunner {
         settings: JobsSettings,
         waiting: Arc<WaitingJobs>,
     ) -> Arc<Self> {
-        let callers = &gate.callers;
+        let callers = gate.settings().callers.clone();
         Arc::new(Self {
-            workers: Workers::new(settings.max_running, callers, waiting),
-            waiting_room: Shares::new(settings.max_queued, callers),
+            workers: Workers::new(settings.max_running, &callers, waiting),
+            waiting_room: Shares::new(settings.max_queued, &callers),
             gate,
             input_timeout: settings.input_timeout,
         })
+    }
+
+    pub(super) fn share_among(&self, callers: &[Arc<str>]) {
+        self.workers.share_among(callers);
+        self.waiting_room.set_callers(callers);
     }
 
     /// A job waits for a worker no more.

@@ -97,6 +97,12 @@ impl Workers {
         Self { all: Arc::new(Semaphore::new(count)), shares, waiting }
     }
 
+    pub(super) fn share_among(&self, callers: &[Arc<str>]) {
+        self.shares.set_callers(callers);
+        // Somebody who waits may have a larger share now.
+        self.waiting.changed.notify_one();
+    }
+
     /// Waits for a worker and a job for it.
     pub(super) async fn next(&self) -> Option<(JobId, Worker)> {
         let permit = self.all.clone().acquire_owned().await.ok()?;

@@ -17,7 +17,7 @@ impl Gate {
         mut decision: ReleaseDecision,
     ) -> Result<ReleaseResult, StoreError> {
         let now = self.clock.now();
-        let until = after(now, self.quarantine.release_valid);
+        let until = after(now, self.settings().quarantine.release_valid);
         limit_reason(&mut decision.reason);
         let released = self.store.release_quarantined(id, decision, now, until).await?;
         if let ReleaseResult::Done(entry) = &released {

@@ -189,12 +189,12 @@ impl CallState {
             input: checked.to_keep(),
             preview,
             created_at: now,
-            expires_at: after(now, self.gate.approvals.wait),
+            expires_at: after(now, self.gate.settings().approvals.wait),
             decided_at: None,
             decided_by: None,
             reason: None,
         };
-        let settings = self.gate.approvals;
+        let settings = self.gate.settings().approvals;
         let requested = self.gate.store.request_approval(approval.clone(), settings).await;
         match requested.map_err(|error| unknown(&error))? {
             RequestedApproval::New => {

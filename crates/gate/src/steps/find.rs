@@ -70,7 +70,7 @@ pub(crate) fn find_tool(catalogue: &Catalogue, call: &mut Call) -> Result<Arc<To
         call.tool = name;
     }
     let tool = found.ok_or_else(|| catalogue.unknown(&call.tool, scope))?;
-    if call.expected.as_ref().is_some_and(|expected| !Arc::ptr_eq(expected, tool)) {
+    if call.expected.as_ref().is_some_and(|expected| !expected.promises(tool)) {
         let message = "another tool has taken this name since it was chosen";
         return Err(Failure::new(codes::CONFLICT, message));
     }

@@ -8,10 +8,9 @@ use std::{
     },
 };
 
-use contract::Limits;
 use gate::{
-    Call, Caller, Catalogue, Door, Gate, GateParts, Journal, ManualClock, Outcome, RequestId,
-    Timestamp, Tool, approvals::ApprovalSettings, quarantine::QuarantineSettings,
+    Call, Caller, Catalogue, Door, Gate, GateParts, GateSettings, Journal, ManualClock, Outcome,
+    RequestId, Timestamp, Tool, approvals::ApprovalSettings, quarantine::QuarantineSettings,
 };
 use serde_json::Value;
 use store::{Durability, LocalBlobs, Sqlite};
@@ -74,10 +73,7 @@ impl TestGate {
             journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
             clock: clock.clone(),
             max_concurrency: 256,
-            callers: Vec::new(),
-            ceilings: Limits::default_ceilings(),
-            approvals,
-            quarantine,
+            settings: GateSettings { approvals, quarantine, ..GateSettings::default() },
         }));
         Self { gate, clock, runs, folder, tools, approvals, quarantine }
     }

@@ -58,10 +58,7 @@ async fn a_panic_while_recording_keeps_the_tool_and_the_request() {
         journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
         clock: Arc::new(BrokenClock(broken)),
         max_concurrency: 1,
-        callers: Vec::new(),
-        ceilings: Limits::default_ceilings(),
-        approvals: gate::approvals::ApprovalSettings::default(),
-        quarantine: gate::quarantine::QuarantineSettings::default(),
+        settings: gate::GateSettings::default(),
     }));
     let call = call("breaks", json!({})).recording(Recording::Always);
     let request_id = call.request_id.clone();

@@ -16,7 +16,6 @@ use std::{
 };
 
 use axum::{
-    Router,
     body::{Body, HttpBody},
     http::{HeaderValue, header},
     response::Response,
@@ -40,13 +39,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    App,
+    App, CurrentApp, ServerSettings,
+    current_app::RoutedApp,
     http::{
         identity,
         places::{ConnectionPlace, ConnectionPlaces},
         unread::{UnreadFrame, UnreadResponses},
     },
-    rest,
 };
 
 /// The largest head of a request, in bytes.
@@ -62,38 +61,37 @@ const SPARE_CONNECTIONS: usize = 16;
 
 /// Answers connections until told to stop; then lets what runs come to its end, for as
 /// long as the settings allow.
-pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken) {
-    let routers = (rest::routes(app.clone()), rest::refusals());
+pub async fn serve(current: Arc<CurrentApp>, listener: TcpListener, stop: CancellationToken) {
+    let app = current.app();
     let accepted = Arc::new(Semaphore::new(app.settings.max_connections + SPARE_CONNECTIONS));
     let supervisor = Arc::new(ConnectionSupervisor::new(&app));
-    let timeouts = ConnectionTimeouts {
-        head: app.settings.header_timeout,
-        idle: app.settings.idle_timeout,
-        half_closed: app.settings.half_closed_timeout,
-    };
     let start = |stream: TcpStream, permit: OwnedSemaphorePermit| {
         let activity = supervisor.activity();
-        let (app, routers, noted) = (app.clone(), routers.clone(), activity.clone());
+        let (current, noted) = (current.clone(), activity.clone());
         let places = supervisor.clone();
         let task = tokio::spawn(async move {
-            connection(app, routers, stream, noted, places).await;
+            connection(current, stream, noted, places).await;
             drop(permit);
         });
         supervisor.supervise(activity, task.abort_handle());
     };
     let mut tick = tokio::time::interval(TICK);
+    let mut tokens = app.mcp.tokens.subscribe();
     // One that has connected while all others are taken.
     let mut arrived = None;
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
             _ = tick.tick() => {
-                supervisor.tick(timeouts);
+                supervisor.tick(&current.load().app.settings);
                 supervisor.end_unread();
                 if arrived.is_some() {
                     supervisor.make_room();
                 }
                 app.mcp.sessions.sweep();
+            }
+            Ok(()) = tokens.changed() => {
+                supervisor.places.share_among(&tokens.borrow_and_update());
             }
             stream = listener.accept(), if arrived.is_none() => match stream {
                 Ok((stream, _)) => match accepted.clone().try_acquire_owned() {
@@ -117,7 +115,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: CancellationToken
     }
     drop((arrived, listener));
     app.gate.begin_stopping();
-    drain(&app, &supervisor).await;
+    drain(&current.app(), &supervisor).await;
 }
 
 /// Waits for the connections that are at work. From now on every answer says that it is
@@ -143,8 +141,7 @@ async fn drain(app: &App, supervisor: &ConnectionSupervisor) {
 }
 
 async fn connection(
-    app: Arc<App>,
-    (routes, refusals): (Router, Router),
+    current: Arc<CurrentApp>,
     stream: TcpStream,
     activity: Arc<ConnectionActivity>,
     supervisor: Arc<ConnectionSupervisor>,
@@ -154,10 +151,10 @@ async fn connection(
     let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
     let _open = OpenConnection(activity.clone());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (app, busy) = (app.clone(), activity.busy());
-        let (routes, refusals) = (routes.clone(), refusals.clone());
+        let (current, busy) = (current.load_full(), activity.busy());
         let supervisor = supervisor.clone();
         async move {
+            let RoutedApp { app, routes, refusals } = &*current;
             let request = request.map(|body| busy.request_body(body));
             let is_health_check = identity::is_health_check(request.uri().path());
             if app.unread.is_full() && !is_health_check {
@@ -172,13 +169,13 @@ async fn connection(
                 let taken = Box::pin(supervisor.take_place(&busy.0, caller.name(), wait)).await;
                 if let Err(failure) = taken {
                     let mut response =
-                        Box::pin(identity::refuse(&app, &refusals, request, failure)).await;
+                        Box::pin(identity::refuse(app, refusals, request, failure)).await;
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(header::CONNECTION, close);
                     return Ok(busy.until_sent(response));
                 }
             }
-            let response = identity::handle(&app, routes, &refusals, request, identified).await;
+            let response = identity::handle(app, routes, refusals, request, identified).await;
             Ok::<_, Infallible>(busy.until_sent(response))
         }
     });
@@ -416,17 +413,6 @@ impl Drop for BusyGuard {
     }
 }
 
-/// The time that a connection may be in a phase.
-#[derive(Debug, Clone, Copy)]
-struct ConnectionTimeouts {
-    /// For the head of a request to come in; of the first one, from when the connection is accepted.
-    head: Duration,
-    /// Between requests, and for a client to take what it is sent.
-    idle: Duration,
-    /// For a response to a client that has closed its side.
-    half_closed: Duration,
-}
-
 /// All the connections that are open.
 #[derive(Debug)]
 struct ConnectionSupervisor {
@@ -537,13 +523,15 @@ impl ConnectionSupervisor {
 
     /// Looks at all connections once: those that are over are forgotten, those that took
     /// too long are ended.
-    fn tick(&self, timeouts: ConnectionTimeouts) {
+    fn tick(&self, settings: &ServerSettings) {
         let now = self.clock.fetch_add(1, Relaxed) + 1;
         let ticks = |time: Duration| {
             u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
         };
-        let (head, idle) = (ticks(timeouts.head), ticks(timeouts.idle));
-        let half_closed = ticks(timeouts.half_closed);
+        // For the head of a request to come in, of the first one from when the connection is accepted; between requests,
+        // and for a client to take what it is sent; for a response to a client that has closed its side.
+        let (head, idle) = (ticks(settings.header_timeout), ticks(settings.idle_timeout));
+        let half_closed = ticks(settings.half_closed_timeout);
         self.lock().retain(|(activity, task)| {
             let age = now.saturating_sub(activity.since.load(Relaxed));
             let too_long = match activity.phase.load(Relaxed) {

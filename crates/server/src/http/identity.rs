@@ -49,7 +49,7 @@ pub(crate) struct RejectedRequest {
 /// same paths and answers in the shape of the route.
 pub(crate) async fn handle(
     app: &Arc<App>,
-    routes: Router,
+    routes: &Router,
     refusals: &Router,
     mut request: Request<Body>,
     identified: Result<(Caller, bool), Failure>,
@@ -72,7 +72,7 @@ pub(crate) async fn handle(
                 }
                 None => {
                     request.extensions_mut().insert(context);
-                    route(routes, request).await
+                    route(routes.clone(), request).await
                 }
             }
         }

@@ -9,7 +9,7 @@ use gate::{
 };
 use tokio::sync::Notify;
 
-use crate::ServerSettings;
+use crate::{ServerSettings, ServerToken};
 
 /// The places of all connections. Health checks, and requests whose sender is refused, need none.
 #[derive(Debug)]
@@ -31,14 +31,18 @@ pub(crate) struct ConnectionPlace {
 
 impl ConnectionPlaces {
     pub(crate) fn new(settings: &ServerSettings) -> Self {
-        let callers: Vec<_> =
-            settings.tokens.iter().map(|token| Arc::from(token.name.as_str())).collect();
         Self {
-            shares: Shares::new(settings.max_connections, &callers),
+            shares: Shares::new(settings.max_connections, &callers(&settings.tokens)),
             max_connections: settings.max_connections,
             freed: Arc::default(),
             crowded: Notify::new(),
         }
+    }
+
+    /// From now on the callers with these tokens share them.
+    pub(crate) fn share_among(&self, tokens: &[ServerToken]) {
+        self.shares.set_callers(&callers(tokens));
+        self.freed.notify_waiters();
     }
 
     /// Takes a place, if one is free and the caller has not had its share.
@@ -89,6 +93,10 @@ impl ConnectionPlaces {
         failure.retry_after = Some(1);
         failure
     }
+}
+
+fn callers(tokens: &[ServerToken]) -> Vec<Arc<str>> {
+    tokens.iter().map(|token| Arc::from(token.name.as_str())).collect()
 }
 
 impl Drop for ConnectionPlace {

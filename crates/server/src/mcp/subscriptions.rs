@@ -119,6 +119,7 @@ async fn subscribe(
         () = telling => {}
         () = context.stop.cancelled() => {}
         () = messages.closed() => {}
+        () = context.app.is_locked_out(&context.caller) => {}
         () = context.app.gate.closing() => {}
     }
     Ok(context.complete(Map::from_iter([("_meta".to_owned(), meta.clone())])))
@@ -160,6 +161,7 @@ pub(crate) async fn notify(
         () = telling => {}
         () = session.ended() => {}
         () = messages.closed() => {}
+        () = app.is_locked_out(&session.caller) => {}
         () = app.gate.closing() => {}
     }
 }

@@ -70,7 +70,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Res
         let facts = page::PageFacts {
             version: app.settings.version,
             bearer: !app.settings.tokens.is_empty(),
-            ceilings: app.gate.ceilings(),
+            ceilings: &app.gate.ceilings(),
             openapi: &openapi,
         };
         page::render(catalogue, &facts)

@@ -11,8 +11,8 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use contract::{LimitOverrides, Limits, Violation, codes};
-use gate::{ApprovalId, Call, Door, Failure, Outcome, Recording};
+use contract::{LimitOverrides, Violation, codes};
+use gate::{ApprovalId, Call, Door, Failure, Gate, Outcome, Recording};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -172,18 +172,17 @@ pub(crate) async fn parse(
         Some(_) => return Err(refuse(bad_request("`context` must be an object"))),
     };
     let approval = self::approval(approval).map_err(|failure| refuse(*failure))?;
-    let limits =
-        read_limits(limits.as_ref(), app.gate.ceilings()).map_err(|failure| refuse(*failure))?;
+    let limits = read_limits(limits.as_ref(), &app.gate).map_err(|failure| refuse(*failure))?;
     Ok(Execution { tool: tool.clone(), input, limits, idempotency_key, approval, rest })
 }
 
 /// The limits that a request sets.
 pub(crate) fn read_limits(
     given: Option<&Value>,
-    ceilings: &Limits,
+    gate: &Gate,
 ) -> Result<LimitOverrides, Box<Failure>> {
     let Some(given) = given else { return Ok(LimitOverrides::default()) };
-    LimitOverrides::from_request(given, ceilings).map_err(|violations| {
+    LimitOverrides::from_request(given, &gate.ceilings()).map_err(|violations| {
         let failure = bad_request(&format!("limits: {}", Violation::list(&violations)));
         Box::new(failure.details(json!({ "violations": violations })))
     })

@@ -5,7 +5,11 @@ use std::sync::{Arc, atomic::Ordering};
 use axum::{extract::State, http::HeaderValue, response::Response};
 use serde_json::json;
 
-use crate::{App, http::body, rest::response};
+use crate::{
+    App,
+    http::body,
+    rest::{config, response},
+};
 
 /// The process answers.
 pub(crate) async fn alive(State(app): State<Arc<App>>) -> Response {
@@ -29,7 +33,12 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
         reasons.push(format!("the journal cannot be written: {error}"));
     }
     if reasons.is_empty() {
-        response::json(200, &json!({ "status": "ready" }))
+        // What is in force is whole, so that calls may be sent here.
+        let mut ready = json!({ "status": "ready" });
+        if let Some(failed) = config::failure_for_anybody(&app) {
+            ready["reload"] = failed;
+        }
+        response::json(200, &ready)
     } else {
         response::json(503, &json!({ "status": "not_ready", "reasons": reasons }))
     }
@@ -51,6 +60,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
          toolgate_log_lines_dropped_total {}\n",
         app.settings.dropped_log_lines.load(Ordering::Relaxed)
     ));
+    text.push_str(&app.settings.reloads.metrics());
     text.push_str(&app.asks.metrics());
     body::response(200, kind, text)
 }

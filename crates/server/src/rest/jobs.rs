@@ -56,7 +56,7 @@ fn read_mode(
 ) -> Result<Option<Duration>, Box<Failure>> {
     let invalid = |message: String| Box::new(Failure::new(codes::INVALID_REQUEST, message));
     if let Some(limits) = request.rest.remove("limits") {
-        request.limits = execute::read_limits(Some(&limits), app.gate.ceilings())?;
+        request.limits = execute::read_limits(Some(&limits), &app.gate)?;
     }
     let wait = match request.rest.remove("wait_ms") {
         None => DEFAULT_WAIT_MS,

@@ -69,7 +69,7 @@ const TAGS: [(&str, &str); 7] = [
 ];
 
 /// The routes that are always there: the paths and schemas of each noun.
-static NOUNS: LazyLock<[Value; 7]> = LazyLock::new(|| {
+static NOUNS: LazyLock<[Value; 8]> = LazyLock::new(|| {
     [
         include_str!("openapi/server.yaml"),
         include_str!("openapi/tools.yaml"),
@@ -78,6 +78,7 @@ static NOUNS: LazyLock<[Value; 7]> = LazyLock::new(|| {
         include_str!("openapi/approvals.yaml"),
         include_str!("openapi/ask.yaml"),
         include_str!("openapi/upstreams.yaml"),
+        include_str!("openapi/config.yaml"),
     ]
     .map(embedded)
 });

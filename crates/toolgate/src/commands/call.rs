@@ -43,7 +43,7 @@ impl CallCommand {
             None => contract::LimitOverrides::default(),
             Some(milliseconds) => contract::LimitOverrides::from_request(
                 &json!({ "timeout_ms": milliseconds }),
-                gate.ceilings(),
+                &gate.ceilings(),
             )
             .map_err(|violations| anyhow::anyhow!(contract::Violation::list(&violations)))?,
         };
@@ -188,6 +188,7 @@ fn unreachable_upstream(host: &Host, gate: &Gate, tool: &str) -> Option<(String,
     if gate.catalogue().find(tool).is_some() {
         return None;
     }
-    let mut unknown = host.upstreams().iter().filter(|one| one.own_listings().is_none());
+    let upstreams = host.upstreams();
+    let mut unknown = upstreams.iter().filter(|one| one.own_listings().is_none());
     unknown.find_map(|one| Some((one.id.clone(), commands::unreachable(one)?)))
 }

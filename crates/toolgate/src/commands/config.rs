@@ -2,6 +2,7 @@
 
 mod check;
 mod rules;
+mod status;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -29,6 +30,15 @@ enum Command {
     },
     /// Print the settings that are in effect, with all overrides
     Show,
+    /// Ask the running server whether its settings are those of the files
+    ///
+    /// The server loads its files again when they change, or at `SIGHUP`: all of them, or none if
+    /// one has an error. Exits with 1 if the last reload failed.
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the JSON Schema of the settings file
     Schema {
         /// Print a reference page instead
@@ -55,6 +65,7 @@ impl ConfigCommand {
                 printer.json(&without_null(serde_json::to_value(own)?));
                 Ok(Exit::Ok)
             }),
+            Command::Status { json } => status::run(flags, printer, *json),
             Command::Rules { markdown: true, .. } => {
                 printer.data(rules::page().trim_end());
                 Ok(Exit::Ok)

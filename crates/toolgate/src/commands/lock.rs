@@ -86,8 +86,8 @@ impl LockCommand {
             selector.id.map_or(UpstreamFilter::All, UpstreamFilter::One),
             &fixed,
         )?;
-        let file = config.lock_file.clone();
-        let before = config.lock.clone();
+        let file = loaded.path(&loaded.settings.lock);
+        let before = config.rules.lock.clone();
         commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
             is_known(host, before.as_ref(), &selector)?;
             match &self.command {
@@ -115,7 +115,7 @@ impl LockCommand {
         for (upstream, listings) in reached(host) {
             if !lock.upstreams.contains_key(&upstream.id) {
                 lock.upstreams.insert(upstream.id.clone(), PinnedListings::of(&listings));
-                fresh.push((&upstream.id, listings.tools.len()));
+                fresh.push((upstream.id.clone(), listings.tools.len()));
             }
         }
         if !fresh.is_empty() {
@@ -142,10 +142,10 @@ impl LockCommand {
         let mut all = Vec::new();
         let mut unknown = Vec::new();
         for upstream in enabled(host) {
-            let Some(listings) = complete_listings(upstream) else {
+            let Some(listings) = complete_listings(&upstream) else {
                 unknown
-                    .push(json!({ "upstream": upstream.id, "message": unread_reason(upstream) }));
-                printer.say(format!("{}: {}", upstream.id, unread_reason(upstream)));
+                    .push(json!({ "upstream": upstream.id, "message": unread_reason(&upstream) }));
+                printer.say(format!("{}: {}", upstream.id, unread_reason(&upstream)));
                 continue;
             };
             let pinned = lock.upstreams.get(&upstream.id).unwrap_or(&nothing);
@@ -198,8 +198,8 @@ impl LockCommand {
         let (mut taken, mut left) = (0, Vec::new());
         for upstream in enabled(host) {
             let id = &upstream.id;
-            let Some(listings) = complete_listings(upstream) else {
-                left.push(format!("{id}: {}", unread_reason(upstream)));
+            let Some(listings) = complete_listings(&upstream) else {
+                left.push(format!("{id}: {}", unread_reason(&upstream)));
                 continue;
             };
             let mut pinned = lock.upstreams.get(id).cloned().unwrap_or_default();
@@ -274,12 +274,14 @@ fn is_known(
     bail!("the upstream `{}` has no tool `{tool}`{near}", upstream.id)
 }
 
-fn enabled(host: &Host) -> impl Iterator<Item = &Arc<Upstream>> {
-    host.upstreams().iter().filter(|upstream| upstream.settings.enabled)
+fn enabled(host: &Host) -> Vec<Arc<Upstream>> {
+    let upstreams = host.upstreams();
+    upstreams.iter().filter(|upstream| upstream.settings.enabled).cloned().collect()
 }
 
-fn reached(host: &Host) -> Vec<(&Arc<Upstream>, Arc<upstream::ServerListings>)> {
-    enabled(host).filter_map(|upstream| Some((upstream, complete_listings(upstream)?))).collect()
+fn reached(host: &Host) -> Vec<(Arc<Upstream>, Arc<upstream::ServerListings>)> {
+    let enabled = enabled(host).into_iter();
+    enabled.filter_map(|one| complete_listings(&one).map(|listings| (one, listings))).collect()
 }
 
 /// The listings of an upstream, if all of them could be read.

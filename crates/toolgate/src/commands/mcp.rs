@@ -10,15 +10,15 @@ use gate::{Catalogue, Jobs};
 use serde_json::{Value, json};
 use server::App;
 use store::DataFolder;
-use upstream::Host;
 
 use crate::{
     Exit, commands, logging,
     printer::Printer,
+    reload::{self, PreparedServer, Reloader},
     server_settings,
     settings::{Flags, LoadedSettings},
     wiring::{
-        self, sandboxes,
+        self,
         upstream_library::UpstreamLibrary,
         upstreams::{self, UpstreamFilter},
     },
@@ -52,10 +52,9 @@ enum ClientKind {
 
 impl McpCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
-        let warning = sandboxes::missing(&loaded, &bound);
-        let fixed = wiring::tools(bound, &loaded)?;
-        let mut config = upstreams::host_config(&loaded, self.which(), &fixed)?;
+        let running = flags.of_running();
+        let PreparedServer { loaded, fixed, host: mut config, warnings, .. } =
+            reload::prepare(&running, self.which(), Arc::default(), None)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         if let Some(name) = &self.toolset
             && catalogue.toolset(name).is_none()
@@ -71,7 +70,7 @@ impl McpCommand {
             return Ok(Exit::Ok);
         }
         let _log = logging::start(&loaded.settings.log)?;
-        if let Some(warning) = warning {
+        for warning in warnings {
             tracing::warn!("{warning}");
         }
         let data = DataFolder::open(&loaded.data_dir())?;
@@ -81,9 +80,35 @@ impl McpCommand {
         // One client: a message that hops between threads takes twice as long.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let start_wait = Duration::from_millis(loaded.settings.server.start_wait_ms);
+        let lock_file = config.rules.lock.as_ref().map(|_| loaded.path(&loaded.settings.lock));
         runtime.block_on(upstreams::with_starting_host(config, async |host| {
-            upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
-            self.serve(&loaded, &opened, host).await
+            let keeper = upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
+            let gate = opened.gate.clone();
+            let settings = server_settings::settings(&loaded, &opened.data, Vec::new())?;
+            let jobs = Jobs::visiting(gate.clone(), server_settings::jobs(&loaded));
+            let library = Arc::new(UpstreamLibrary::new(host.clone()));
+            let app = App::with_library(gate.clone(), jobs.clone(), settings, library);
+            let reloader = Reloader {
+                flags: running,
+                toolset: self.toolset.clone(),
+                loaded: Arc::new(loaded),
+                lock_file,
+                gate,
+                jobs,
+                host: host.clone(),
+                keeper,
+                door: None,
+            };
+            let stop = async { drop(commands::interrupted().await) };
+            let (input, output) = (pipe::input()?, pipe::output()?);
+            let served =
+                server::mcp::serve_stdio(app, self.toolset.as_deref(), input, output, stop);
+            // The client decides when its server ends: a hangup is none of its signals.
+            tokio::select! {
+                () = served => {}
+                () = reloader.run(None) => {}
+            }
+            anyhow::Ok(())
         }))?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(Exit::Ok)
@@ -92,22 +117,6 @@ impl McpCommand {
     /// The upstreams that this client can use.
     fn which(&self) -> UpstreamFilter<'_> {
         self.toolset.as_deref().map_or(UpstreamFilter::All, UpstreamFilter::One)
-    }
-
-    async fn serve(
-        &self,
-        loaded: &LoadedSettings,
-        opened: &wiring::OpenGate,
-        host: &Arc<Host>,
-    ) -> anyhow::Result<()> {
-        let settings = server_settings::settings(loaded, &opened.data, Vec::new())?;
-        let jobs = Jobs::visiting(opened.gate.clone(), server_settings::jobs(loaded));
-        let library = Arc::new(UpstreamLibrary::new(host.clone()));
-        let app = App::with_library(opened.gate.clone(), jobs, settings, library);
-        let stop = async { drop(commands::interrupted().await) };
-        let (input, output) = (pipe::input()?, pipe::output()?);
-        server::mcp::serve_stdio(app, self.toolset.as_deref(), input, output, stop).await;
-        Ok(())
     }
 
     /// The command that a client starts us with. Every path is absolute: a client may start its servers in any folder.

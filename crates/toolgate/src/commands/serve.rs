@@ -1,21 +1,23 @@
 //! `toolgate serve`: serves REST and MCP over HTTP until it is stopped.
 
-use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    io::IsTerminal,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use contract::{ApprovalRequirement, Contract};
-use gate::{
-    Catalogue, Jobs,
-    retention::{self, RetentionSettings},
-};
+use gate::{Catalogue, Jobs, retention};
 use serde_json::json;
-use server::{App, ServerSettings, ServerToken};
-use sha2::{Digest, Sha256};
 use store::DataFolder;
 use tokio::{
     net::TcpListener,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
 use upstream::{Host, UpstreamState};
@@ -23,15 +25,14 @@ use upstream::{Host, UpstreamState};
 use crate::{
     Exit, commands, logging,
     printer::{Printer, counted},
+    reload::{self, HttpDoor, HttpDoorBase, PreparedServer, Reloader},
     server_settings,
-    settings::{self, Flags, LoadedSettings, PolicyPreset, environment},
+    settings::{Flags, LoadedSettings, PolicyPreset},
     start_checks,
     wiring::{
         self,
-        ask::AskDoor,
-        sandboxes,
         upstream_library::UpstreamLibrary,
-        upstreams::{self, UpstreamFilter, UpstreamRecorder},
+        upstreams::{self, CatalogueKeeper, UpstreamFilter, UpstreamRecorder},
     },
 };
 
@@ -41,50 +42,70 @@ pub struct ServeCommand {}
 
 impl ServeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
-        printer.diagnostics(&loaded.remarks);
-        printer.diagnostics(&environment::unknown(&loaded, &bound));
+        let flags = flags.of_running();
+        let PreparedServer { loaded, fixed, host: mut config, warnings, remarks, .. } =
+            reload::prepare(&flags, UpstreamFilter::All, Arc::default(), None)?;
+        printer.diagnostics(&remarks);
         let log = logging::start(&loaded.settings.log)?;
-        if let Some(warning) = sandboxes::missing(&loaded, &bound) {
+        for warning in warnings {
             tracing::warn!("{warning}");
         }
-        for exposed in sandboxes::exposed(&loaded, &bound) {
-            tracing::warn!("{}; {}", exposed.message(), sandboxes::EXPOSED_HINT);
-        }
-        let tokens = tokens(&loaded)?;
-        let fixed = wiring::tools(bound, &loaded)?;
-        let mut config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
+        // Before anything is made.
+        let is_open = start_checks::server_tokens(&loaded.settings.server)?.is_empty();
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
         let opened = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
         config.observer = Some(Arc::new(UpstreamRecorder(opened.gate.clone())));
         let runtime = commands::runtime()?;
-        runtime.block_on(async {
-            let listener = bind(&loaded.settings.server.listen, tokens.is_empty()).await?;
+        let served = runtime.block_on(async {
+            // The first of all: until somebody listens for it, a hangup ends the process.
+            let hangup = signal(SignalKind::hangup())?;
+            let listener = bind(&loaded.settings.server.listen, is_open).await?;
+            lock.tell_address(listener.local_addr()?)?;
             let start_wait = Duration::from_millis(loaded.settings.server.start_wait_ms);
+            let lock_file = config.rules.lock.as_ref().map(|_| loaded.path(&loaded.settings.lock));
             let serving = upstreams::with_starting_host(config, async |host| {
-                upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
-                let mut settings = server_settings::settings(&loaded, &opened.data, tokens)?;
-                settings.dropped_log_lines = log.dropped();
-                serve(&loaded, &opened, host, listener, settings, printer).await
+                let keeper = upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
+                let start = ServerStart {
+                    flags,
+                    loaded: Arc::new(loaded),
+                    lock_file,
+                    opened: &opened,
+                    host,
+                    keeper,
+                    dropped_log_lines: log.dropped(),
+                };
+                serve(start, listener, hangup, printer).await
             });
             serving.await
-        })?;
+        });
+        lock.forget_address();
+        served?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         // The lock goes last: the store writes what it still holds while we have it.
         Ok(Exit::Ok)
     }
 }
 
+/// What a server is started with.
+struct ServerStart<'a> {
+    flags: Flags,
+    loaded: Arc<LoadedSettings>,
+    lock_file: Option<PathBuf>,
+    opened: &'a wiring::OpenGate,
+    host: &'a Arc<Host>,
+    keeper: Arc<CatalogueKeeper>,
+    dropped_log_lines: Arc<AtomicU64>,
+}
+
 async fn serve(
-    loaded: &LoadedSettings,
-    opened: &wiring::OpenGate,
-    host: &Arc<Host>,
+    start: ServerStart<'_>,
     listener: TcpListener,
-    settings: ServerSettings,
+    hangup: Signal,
     printer: &Printer,
 ) -> anyhow::Result<()> {
+    let ServerStart { flags, loaded, lock_file, opened, host, keeper, dropped_log_lines } = start;
     let gate = opened.gate.clone();
     let address = listener.local_addr()?;
     // Work folders of command lines on the same data folder must stay.
@@ -95,24 +116,45 @@ async fn serve(
     } else {
         Vec::new()
     };
-    let jobs = Jobs::start(gate.clone(), server_settings::jobs(loaded), alone).await?;
+    let jobs = Jobs::start(gate.clone(), server_settings::jobs(&loaded), alone).await?;
     tokio::spawn(remove_orphans(gate.clone(), left));
-    sweep(gate.clone(), loaded);
-    let library = Arc::new(UpstreamLibrary::new(host.clone()));
-    let asks = Arc::new(AskDoor::new(loaded, &gate)?);
-    let app = App::with(gate.clone(), jobs, settings, library, asks);
+    let base = HttpDoorBase {
+        gate: &gate,
+        jobs: jobs.clone(),
+        library: Arc::new(UpstreamLibrary::new(host.clone())),
+        data: &opened.data,
+        address,
+        dropped_log_lines,
+    };
+    let door = HttpDoor::new(&loaded, base)?;
+    let (swept, retention) = (gate.clone(), door.retention.subscribe());
+    tokio::spawn(async move { retention::keep_sweeping(&swept, retention).await });
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
+    let (host, settings) = (host.clone(), loaded.clone());
+    let (current, door) = (door.current.clone(), Some(door));
+    let reloader = Reloader {
+        flags,
+        toolset: None,
+        loaded,
+        lock_file,
+        gate: gate.clone(),
+        jobs,
+        host: host.clone(),
+        keeper,
+        door,
+    };
     let told = async {
         gate.started().await;
-        announce(&gate, address, host, loaded, printer);
+        announce(&gate, address, &host, &settings, printer);
         printer.say(format!("data in {}; stop with Ctrl-C", opened.data.path().display()));
         std::future::pending::<()>().await;
     };
     // It answers before its upstreams do.
     tokio::select! {
-        () = server::serve(app, listener, stop) => {}
+        () = server::serve(current, listener, stop) => {}
         () = told => {}
+        () = reloader.run(Some(hangup)) => {}
     }
     gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
     Ok(())
@@ -137,7 +179,8 @@ fn announce(
     if let Some(line) = unasked(gate, loaded.settings.policy.preset) {
         printer.say(line);
     }
-    let waiting = host.upstreams().iter().filter(|one| one.state() == UpstreamState::Starting);
+    let upstreams = host.upstreams();
+    let waiting = upstreams.iter().filter(|one| one.state() == UpstreamState::Starting);
     let waiting: Vec<_> = waiting.map(|one| format!("`{}`", one.id)).collect();
     if !waiting.is_empty() {
         let waiting = waiting.join(", ");
@@ -162,19 +205,6 @@ fn unasked(gate: &gate::Gate, preset: PolicyPreset) -> Option<String> {
         let hint = "`policy.preset: strict` lets a person approve each call";
         format!("{tools} with effects, or unknown ones, may be called without approval; {hint}")
     })
-}
-
-/// The tokens that the settings name, from the environment.
-fn tokens(loaded: &LoadedSettings) -> anyhow::Result<Vec<ServerToken>> {
-    let server = &loaded.settings.server;
-    if let Some(error) = start_checks::tokens(server).first() {
-        bail!("{}", error.message);
-    }
-    let token = |token: &settings::TokenEntry| ServerToken {
-        name: token.name.clone(),
-        sha256: Sha256::digest(start_checks::secret(token).as_bytes()).into(),
-    };
-    Ok(server.tokens.iter().map(token).collect())
 }
 
 /// Binds the address. Without tokens only a loopback address is allowed.
@@ -205,29 +235,21 @@ async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
     }
 }
 
-fn sweep(gate: Arc<gate::Gate>, loaded: &LoadedSettings) {
-    let settings = &loaded.settings.retention;
-    let retention = RetentionSettings {
-        max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),
-        max_jobs: settings.max_jobs,
-        max_artifact_bytes: settings.max_artifact_bytes,
-        max_bytes: settings.max_bytes,
-        max_quarantined: settings.max_quarantined,
-        max_approvals: settings.max_approvals,
-    };
-    let every = Duration::from_secs(settings.sweep_interval_s);
-    tokio::spawn(async move { retention::keep_sweeping(&gate, retention, every).await });
-}
-
-/// Stops gently at the first signal, at once at the second.
+/// Stops gently at the first signal, at once at the second. A hangup stops the server where its terminal was closed.
 fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let has_terminal = || std::io::stderr().is_terminal();
+    let had_terminal = has_terminal();
     tokio::spawn(async move {
         for gently in [true, false] {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
+            loop {
+                tokio::select! {
+                    _ = interrupt.recv() => break,
+                    _ = terminate.recv() => break,
+                    _ = hangup.recv() => if had_terminal && !has_terminal() { break },
+                }
             }
             if gently {
                 tracing::info!("stopping; send the signal again to stop at once");

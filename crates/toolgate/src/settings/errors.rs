@@ -40,6 +40,13 @@ impl SettingsError {
         &self.pointer
     }
 
+    /// The setting as people write it: `tools.enable`, without the index in a list.
+    pub fn key(&self) -> String {
+        let keys = self.pointer.split('/').filter(|key| !key.is_empty());
+        let keys: Vec<_> = keys.filter(|key| key.parse::<usize>().is_err()).collect();
+        keys.join(".")
+    }
+
     /// The error, without its setting.
     pub fn message(&self) -> &str {
         &self.message
@@ -47,11 +54,9 @@ impl SettingsError {
 }
 
 impl fmt::Display for SettingsError {
-    /// `tools.enable: …`, without the index in a list.
+    /// `tools.enable: …`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys = self.pointer.split('/').filter(|key| !key.is_empty());
-        let keys: Vec<_> = keys.filter(|key| key.parse::<usize>().is_err()).collect();
-        write!(formatter, "{}: {}", keys.join("."), self.message)
+        write!(formatter, "{}: {}", self.key(), self.message)
     }
 }
 

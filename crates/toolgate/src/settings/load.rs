@@ -12,8 +12,8 @@ use guard::files::PathLocation;
 use serde_json::Value;
 
 use super::{
-    FileErrors, SettingsError, ToolgateSettings, compatibility, env_file, mcp_servers, mlx_host,
-    operator_paths::OperatorPaths,
+    FileErrors, SettingsError, SourceFiles, ToolgateSettings, compatibility, env_file, mcp_servers,
+    mlx_host, operator_paths::OperatorPaths,
 };
 use crate::files;
 
@@ -49,6 +49,8 @@ pub struct LoadedSettings {
     pub remarks: Vec<Diagnostic>,
     /// The file that they were read from, if there is one.
     pub file: Option<PathBuf>,
+    /// The files that these settings and what belongs to them were read from.
+    pub sources: Arc<SourceFiles>,
     /// The file as it was read, to show places in it.
     document: Document,
     /// The file as text.
@@ -152,16 +154,39 @@ impl Flags {
 
     /// Reads the settings. Mistakes in the file are one `FileErrors`.
     pub fn load(&self) -> anyhow::Result<LoadedSettings> {
+        self.load_from(Arc::default())
+    }
+
+    /// The same, and notes every file that is read, also if there is a mistake.
+    pub fn load_from(&self, sources: Arc<SourceFiles>) -> anyhow::Result<LoadedSettings> {
         let file = self.file();
         let text = match &file {
-            Some(file) => read(file)?,
+            Some(file) => {
+                sources.note(file);
+                read(file)?
+            }
             None => String::new(),
         };
-        self.load_text(file, text)
+        self.load_noted(file, text, sources)
     }
 
     /// Reads the settings from a text that is, or will be, in this file.
     pub fn load_text(&self, file: Option<PathBuf>, text: String) -> anyhow::Result<LoadedSettings> {
+        self.load_noted(file, text, Arc::default())
+    }
+
+    /// The flags of a running server: the file that it was started with, or none.
+    pub fn of_running(&self) -> Self {
+        let config = self.file();
+        Self { no_config: config.is_none(), config, ..self.clone() }
+    }
+
+    fn load_noted(
+        &self,
+        file: Option<PathBuf>,
+        text: String,
+        sources: Arc<SourceFiles>,
+    ) -> anyhow::Result<LoadedSettings> {
         let name = file.as_ref().map_or("defaults".to_owned(), |file| file.display().to_string());
         // A file of comments alone means the defaults.
         let text = if edit::is_blank(&text) { "{}".to_owned() } else { text };
@@ -189,7 +214,9 @@ impl Flags {
             .canonicalize()
             .with_context(|| format!("cannot open the folder `{}`", base.display()))?;
         if file.is_some() {
-            guard::variables::set_of_file(env_file::read(&base.join(env_file::NAME))?);
+            let variables = base.join(env_file::NAME);
+            sources.note(&variables);
+            guard::variables::set_of_file(env_file::read(&variables)?);
         }
         let server = &settings.server;
         let names = server.tokens.iter().map(|token| &token.token_env);
@@ -200,6 +227,7 @@ impl Flags {
             settings,
             remarks,
             file,
+            sources,
             document,
             text,
             base,

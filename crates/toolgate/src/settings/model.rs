@@ -206,6 +206,10 @@ pub struct ServerSection {
     pub start_wait_ms: u64,
     /// The time that running calls get to finish when the server stops, in milliseconds.
     pub drain_timeout_ms: u64,
+    /// The interval at which the files of the settings are looked at for changes, in milliseconds: this file, `toolgate.env`,
+    /// contracts, allowlist, lock and overlays. They are loaded again when they have been quiet for an interval. 0 turns that
+    /// off; `SIGHUP` loads them in any case.
+    pub watch_interval_ms: u64,
     /// Host names that the server accepts, besides addresses and `localhost`.
     pub allowed_hosts: Vec<String>,
     /// Origins of web pages that may call, besides the server's own.
@@ -228,6 +232,7 @@ impl Default for ServerSection {
             max_unread_bytes: 268_435_456,
             start_wait_ms: 3_000,
             drain_timeout_ms: 10_000,
+            watch_interval_ms: 1_000,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             tokens: Vec::new(),

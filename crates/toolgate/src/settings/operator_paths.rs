@@ -15,7 +15,7 @@ use named_paths::StartFolder;
 use upstream::variables;
 
 use super::{AllowlistSetting, LoadedSettings, env_file};
-use crate::{files, wiring};
+use crate::wiring;
 
 /// What a path is to the programs that we start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -380,7 +380,7 @@ impl OperatorPaths {
 fn commands(loaded: &LoadedSettings) -> Vec<ProgramStart> {
     let files = wiring::user_files(loaded).unwrap_or_default();
     let command = |file: PathBuf| {
-        let text = files::read_document_text(&file).ok()?;
+        let text = loaded.sources.document_text(&file).ok()?;
         let document = Document::parse("", &text).ok()?;
         let folder = file.parent()?.to_owned();
         let list = |pointer: &str| -> Option<Vec<String>> {

@@ -8,7 +8,7 @@ use upstream::{ServerListings, lock::ContractLock, names};
 use workbench::documents;
 
 use super::{SourceTool, ToolSource, draft, listing};
-use crate::{files, wiring};
+use crate::files;
 
 /// The most contracts in a file.
 const MAX_PARTS: usize = 10_000;
@@ -17,8 +17,7 @@ const MAX_PARTS: usize = 10_000;
 pub(super) fn read(path: &Path) -> anyhow::Result<ToolSource> {
     let title = path.display().to_string();
     if path.is_dir() {
-        let files =
-            wiring::contract_files(path).with_context(|| format!("cannot read `{title}`"))?;
+        let files = files::contracts_in(path).with_context(|| format!("cannot read `{title}`"))?;
         if files.is_empty() {
             bail!("`{title}` has no contracts: no file that ends in .yaml, .yml or .json");
         }

@@ -37,7 +37,7 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<ToolSource> {
     if config.upstreams.is_empty() {
         return Ok(set);
     }
-    let allowlist = config.allowlist.clone();
+    let allowlist = config.rules.allowlist.clone();
     commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
         for upstream in host.upstreams().iter().filter(|upstream| upstream.settings.enabled) {
             add(&mut set, upstream, allowlist.as_ref(), &loaded)?;

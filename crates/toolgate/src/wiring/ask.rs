@@ -81,6 +81,11 @@ impl AskDoor {
         Ok(Self { ask: ask(loaded, gate)?, traces: traces.transpose()?.map(Arc::new) })
     }
 
+    /// The same, counting on where another has come to.
+    pub fn continuing(self, before: &Self) -> Self {
+        Self { ask: self.ask.continuing(&before.ask), ..self }
+    }
+
     async fn answer(
         &self,
         slot: AskSlot,

@@ -6,14 +6,14 @@
 
 use std::{
     collections::BTreeMap,
+    io::ErrorKind,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
 };
 
 use anyhow::{Context, bail};
 use contract::{Diagnostic, Document, Schema, Severity};
 use serde_json::Value;
-use upstream::{OverlaySource, lock::FileStamp, names, settings::Overlay};
+use upstream::{names, settings::Overlay};
 
 use super::BoundTool;
 use crate::{
@@ -42,34 +42,27 @@ pub fn read(
     loaded: &LoadedSettings,
     group: &str,
 ) -> anyhow::Result<(Vec<OverlayFile>, Vec<Diagnostic>)> {
-    read_in(&folder(loaded), group)
-}
-
-/// The folder of all overlays.
-fn folder(loaded: &LoadedSettings) -> PathBuf {
-    loaded.path(&loaded.settings.overlays)
-}
-
-fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<Diagnostic>)> {
     let (mut all, mut diagnostics) = (Vec::<OverlayFile>::new(), Vec::new());
-    let folder = folder.join(group);
+    let folder = folder(loaded).join(group);
     if !is_file_name(group) {
         return Ok((all, diagnostics));
     }
     let unreadable = |error: std::io::Error| {
         SettingsError::new("/overlays", format!("cannot read `{}`: {error}", folder.display()))
     };
-    // A folder that cannot be read is not the same as none.
-    match folder.metadata() {
-        Ok(found) if found.is_dir() => {}
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(unreadable(error).into());
+    let files = match loaded.sources.contract_files(&folder) {
+        Ok(files) => files,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok((all, diagnostics));
         }
-        _ => return Ok((all, diagnostics)),
-    }
-    for path in super::contract_files(&folder).map_err(unreadable)? {
+        // A folder that cannot be read is not the same as none.
+        Err(error) => return Err(unreadable(error).into()),
+    };
+    for path in files {
         let name = path.display().to_string();
-        let text = files::read_document_text(&path)
+        let text = loaded
+            .sources
+            .document_text(&path)
             .with_context(|| format!("cannot read the overlay `{name}`"))?;
         let checked = Document::parse(&name, &text)
             .map_err(|one| vec![*one])
@@ -100,9 +93,14 @@ fn read_in(folder: &Path, group: &str) -> anyhow::Result<(Vec<OverlayFile>, Vec<
     Ok((all, diagnostics))
 }
 
+/// The folder of all overlays.
+fn folder(loaded: &LoadedSettings) -> PathBuf {
+    loaded.path(&loaded.settings.overlays)
+}
+
 /// The overlays of an upstream or a toolset, if no file has a mistake.
-fn read_valid(folder: &Path, group: &str) -> anyhow::Result<Vec<OverlayFile>> {
-    let (files, mistakes) = read_in(folder, group)?;
+fn read_valid(loaded: &LoadedSettings, group: &str) -> anyhow::Result<Vec<OverlayFile>> {
+    let (files, mistakes) = read(loaded, group)?;
     match mistakes.first() {
         Some(first) => {
             let message = format!("`{}`: {}", first.file, first.message);
@@ -133,72 +131,19 @@ fn mistakes(document: &Document, overlay: &Overlay) -> Vec<Diagnostic> {
 /// The overlays of an upstream, of the settings and of files. Where both set a value, the file wins.
 pub fn of_upstream(loaded: &LoadedSettings, id: &str) -> anyhow::Result<OverlaysByTool> {
     let own = loaded.settings.upstreams.get(id).map(|own| own.tools.clone());
-    with_files(own.unwrap_or_default(), &folder(loaded), id)
-}
-
-fn with_files(mut all: OverlaysByTool, folder: &Path, id: &str) -> anyhow::Result<OverlaysByTool> {
-    for OverlayFile { tool, overlay, .. } in read_valid(folder, id)? {
+    let mut all = own.unwrap_or_default();
+    for OverlayFile { tool, overlay, .. } in read_valid(loaded, id)? {
         let below = all.remove(&tool).unwrap_or_default();
         all.insert(tool, over(&below, &overlay)?);
     }
     Ok(all)
 }
 
-/// Reads the overlays of upstreams again when a file has changed. While one has a mistake, the last valid ones stay in
-/// force.
-pub fn follow(loaded: &LoadedSettings) -> OverlaySource {
-    let folder = folder(loaded);
-    let own: BTreeMap<String, OverlaysByTool> = loaded
-        .settings
-        .upstreams
-        .iter()
-        .map(|(id, upstream)| (id.clone(), upstream.tools.clone()))
-        .collect();
-    let seen = Mutex::new(stamps(&folder, own.keys()));
-    Arc::new(move || {
-        let now = stamps(&folder, own.keys());
-        {
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if *seen == now {
-                return None;
-            }
-            let there_were = !seen.is_empty();
-            *seen = now;
-            // Moving all of them away for a moment must not permit what they forbid.
-            if there_were && !folder.is_dir() {
-                let folder = folder.display();
-                tracing::warn!("`{folder}` is gone; the last overlays stay in force");
-                return None;
-            }
-        }
-        let read =
-            own.iter().map(|(id, tools)| Ok((id.clone(), with_files(tools.clone(), &folder, id)?)));
-        match read.collect::<anyhow::Result<BTreeMap<_, _>>>() {
-            Ok(all) => Some(all),
-            Err(error) => {
-                tracing::warn!("{error:#}; the last overlays stay in force");
-                None
-            }
-        }
-    })
-}
-
-/// The stamps of all overlay files.
-fn stamps<'a>(
-    folder: &Path,
-    groups: impl Iterator<Item = &'a String>,
-) -> Vec<(PathBuf, Option<FileStamp>)> {
-    if !folder.is_dir() {
-        return Vec::new();
-    }
-    let files =
-        groups.flat_map(|group| super::contract_files(&folder.join(group)).unwrap_or_default());
-    files
-        .map(|file| {
-            let stamp = FileStamp::of(&file);
-            (file, stamp)
-        })
-        .collect()
+/// True if overlays were read from files, and their folder is gone now. Moving all of them away for a moment must not permit
+/// what they forbid.
+pub fn are_gone(before: &LoadedSettings, now: &LoadedSettings) -> bool {
+    let folder = folder(now);
+    before.sources.has_contracts_below(&folder) && !folder.is_dir()
 }
 
 /// Two overlays in one: the values of the upper one win.
@@ -260,7 +205,7 @@ fn strays(loaded: &LoadedSettings, toolsets: &[String]) -> Vec<Diagnostic> {
     let ids = loaded.settings.upstreams.keys();
     let known: Vec<&str> = ids.chain(toolsets).map(String::as_str).collect();
     let mut groups: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    groups.retain(|group| super::contract_files(group).is_ok_and(|files| !files.is_empty()));
+    groups.retain(|group| files::contracts_in(group).is_ok_and(|files| !files.is_empty()));
     groups.sort();
     let stray = groups.into_iter().filter_map(|group| {
         let name = group.file_name()?.to_str()?.to_owned();
@@ -315,7 +260,7 @@ pub fn file_of(
         bail!("`{group}` cannot be a folder name");
     }
     let folder = folder(loaded);
-    if let Some(one) = read_valid(&folder, group)?.into_iter().find(|one| one.tool == tool) {
+    if let Some(one) = read_valid(loaded, group)?.into_iter().find(|one| one.tool == tool) {
         return Ok((one.path, Some(one.overlay)));
     }
     // A name that is not a file name is shortened as the served name is.

@@ -19,14 +19,16 @@ impl UpstreamLibrary {
         Self { host, only: None }
     }
 
-    fn upstreams(&self) -> impl Iterator<Item = &Arc<Upstream>> {
+    fn upstreams(&self) -> impl Iterator<Item = Arc<Upstream>> {
         let selected =
             |upstream: &&Arc<Upstream>| self.only.as_ref().is_none_or(|id| *id == upstream.id);
-        self.host.upstreams().iter().filter(selected)
+        let upstreams = self.host.upstreams();
+        let selected: Vec<_> = upstreams.iter().filter(selected).cloned().collect();
+        selected.into_iter()
     }
 
     /// The upstream of a prompt with this served name, and its name there.
-    fn of_prompt(&self, served: &str) -> Option<(&Arc<Upstream>, String)> {
+    fn of_prompt(&self, served: &str) -> Option<(Arc<Upstream>, String)> {
         self.upstreams().find_map(|upstream| {
             let found = upstream.prompts().into_iter().find_map(|prompt| {
                 let name = prompt.get("name")?.as_str()?;
@@ -38,11 +40,11 @@ impl UpstreamLibrary {
 
     /// The upstream of a resource: the one that lists it, or has a template for it. Where two do, neither is asked: it
     /// would learn what the other is asked for.
-    fn of_resource(&self, uri: &str) -> Result<&Arc<Upstream>, LibraryError> {
+    fn of_resource(&self, uri: &str) -> Result<Arc<Upstream>, LibraryError> {
         let claim: Vec<_> = self.upstreams().filter(|one| one.has_resource(uri)).collect();
-        match claim[..] {
+        match &claim[..] {
             [] => Err(LibraryError::Unknown),
-            [one] => Ok(one),
+            [one] => Ok(one.clone()),
             [one, ..] => Err(LibraryError::Invalid(format!(
                 "{} upstreams have this resource; read it at /mcp/ID of one of them, such as /mcp/{}",
                 claim.len(),
@@ -52,7 +54,7 @@ impl UpstreamLibrary {
     }
 
     /// The upstream that can complete an argument, and the reference as it knows it.
-    fn completed_by(&self, reference: &Value) -> Option<(&Arc<Upstream>, Value)> {
+    fn completed_by(&self, reference: &Value) -> Option<(Arc<Upstream>, Value)> {
         let (upstream, reference) = match reference["type"].as_str()? {
             "ref/prompt" => {
                 let (upstream, own) = self.of_prompt(reference["name"].as_str()?)?;
@@ -78,8 +80,9 @@ fn call(upstream: &Upstream, method: UpstreamMethod, input: Value) -> LibraryCal
 impl Library for UpstreamLibrary {
     fn prompts(&self) -> Vec<Value> {
         let all = self.upstreams().flat_map(|upstream| {
-            upstream.prompts().into_iter().filter_map(|mut prompt| {
-                let name = names::served(&upstream.id, prompt.get("name")?.as_str()?);
+            let id = upstream.id.clone();
+            upstream.prompts().into_iter().filter_map(move |mut prompt| {
+                let name = names::served(&id, prompt.get("name")?.as_str()?);
                 prompt["name"] = json!(name);
                 Some(prompt)
             })
@@ -94,7 +97,7 @@ impl Library for UpstreamLibrary {
     ) -> Result<LibraryCall, LibraryError> {
         let (upstream, own) = self.of_prompt(name).ok_or(LibraryError::Unknown)?;
         let input = json!({ "name": own, "arguments": arguments });
-        Ok(call(upstream, UpstreamMethod::GetPrompt, input))
+        Ok(call(&upstream, UpstreamMethod::GetPrompt, input))
     }
 
     fn resources(&self) -> Vec<Value> {
@@ -107,7 +110,7 @@ impl Library for UpstreamLibrary {
 
     fn read(&self, uri: &str) -> Result<LibraryCall, LibraryError> {
         let upstream = self.of_resource(uri)?;
-        Ok(call(upstream, UpstreamMethod::ReadResource, json!({ "uri": uri })))
+        Ok(call(&upstream, UpstreamMethod::ReadResource, json!({ "uri": uri })))
     }
 
     fn complete(&self, given: &CompletionRequest) -> Result<LibraryCall, LibraryError> {
@@ -117,7 +120,7 @@ impl Library for UpstreamLibrary {
         if given.context.as_object().is_some_and(|context| !context.is_empty()) {
             input["context"] = given.context.clone();
         }
-        Ok(call(upstream, UpstreamMethod::Complete, input))
+        Ok(call(&upstream, UpstreamMethod::Complete, input))
     }
 
     fn within(&self, toolset: &str) -> Arc<dyn Library> {

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -12,16 +12,13 @@ use contract::{Diagnostic, Document};
 use gate::{Catalogue, EnforcementMode, Gate, Tool, UpstreamEvent};
 use serde_json::json;
 use upstream::{
-    ConfiguredUpstream, Host, HostConfig, HostObserver,
-    lock::{ContractLock, FileStamp},
+    ConfiguredUpstream, Host, HostConfig, HostObserver, HostReload, HostRules, UpstreamChanges,
+    lock::ContractLock,
     settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::{
-    files,
-    settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host},
-};
+use crate::settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host};
 use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
@@ -74,8 +71,6 @@ pub fn host_config(
     let taken = fixed.iter().map(|tool| tool.contract.name.clone()).collect::<HashSet<_>>();
     let settings = &loaded.settings;
     let mut upstreams = Vec::new();
-    // Made first: a write from now on counts as a change.
-    let overlay_source = overlays::follow(loaded);
     for (id, own) in &settings.upstreams {
         let overlays = overlays::of_upstream(loaded, id)?;
         if !filter.includes(id, &overlays, &taken) {
@@ -102,17 +97,17 @@ pub fn host_config(
         });
     }
     let lock_file = loaded.path(&settings.lock);
-    let lock_stamp = FileStamp::of(&lock_file);
-    Ok(HostConfig {
-        upstreams,
-        overlay_source,
+    loaded.sources.note(&lock_file);
+    let rules = HostRules {
         allowlist: allowlist(loaded)?,
         lock: ContractLock::read(&lock_file)?,
-        lock_file,
-        lock_stamp,
         taken,
         defaults: settings.limits.defaults(),
         policy: Arc::new(policy::UpstreamPolicy::new(settings)),
+    };
+    Ok(HostConfig {
+        upstreams,
+        rules,
         spawner: guard::process::Spawner::of_this_program(),
         observer: None,
         capabilities: json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
@@ -191,19 +186,16 @@ pub fn keep_catalogue(
     host: &Arc<Host>,
     fixed: Vec<Arc<Tool>>,
     start_wait: Duration,
-) {
-    if host.upstreams().is_empty() {
-        return;
-    }
-    let mut updater = CatalogueUpdater { fixed, modes: HashMap::new() };
+) -> Arc<CatalogueKeeper> {
+    let keeper = Arc::new(CatalogueKeeper(Mutex::new(KeptTools { fixed, modes: HashMap::new() })));
     let mut changes = host.changes();
     changes.mark_unchanged();
-    updater.update(gate, host);
+    keeper.update(gate, host);
     let starting = (!host.is_settled()).then(|| (gate.clone(), host.clone()));
     if starting.is_some() {
         gate.begin_starting();
     }
-    let (gate, host) = (Arc::downgrade(gate), Arc::downgrade(host));
+    let (gate, host, updater) = (Arc::downgrade(gate), Arc::downgrade(host), keeper.clone());
     tokio::spawn(async move {
         if let Some((gate, host)) = starting {
             let served = async {
@@ -225,15 +217,45 @@ pub fn keep_catalogue(
             updater.update(&gate, &host);
         }
     });
+    keeper
 }
 
+/// Makes the catalogue of the fixed tools and those of the host.
+pub struct CatalogueKeeper(Mutex<KeptTools>);
+
 /// The fixed tools, and the modes of the upstream tools at the last update.
-struct CatalogueUpdater {
+struct KeptTools {
     fixed: Vec<Arc<Tool>>,
     modes: HashMap<String, EnforcementMode>,
 }
 
-impl CatalogueUpdater {
+impl CatalogueKeeper {
+    fn update(&self, gate: &Gate, host: &Host) {
+        self.lock().update(gate, host);
+    }
+
+    /// Puts a configuration of the host and other fixed tools in force, in one catalogue.
+    pub fn reload(
+        &self,
+        gate: &Gate,
+        host: &Host,
+        fixed: Vec<Arc<Tool>>,
+        reload: HostReload,
+    ) -> UpstreamChanges {
+        // Nobody makes a catalogue of the one without the other.
+        let mut kept = self.lock();
+        let changes = host.finish_reload(reload);
+        kept.fixed = fixed;
+        kept.update(gate, host);
+        changes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KeptTools> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KeptTools {
     fn update(&mut self, gate: &Gate, host: &Host) {
         let tools = host.tools();
         for tool in &tools {
@@ -256,7 +278,7 @@ fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
         Some(AllowlistSetting::Here(list)) => return Ok(Some(list.clone())),
         Some(AllowlistSetting::File(file)) => loaded.path(file),
     };
-    let mut list: Allowlist = read_document(&file).map_err(|error| {
+    let mut list: Allowlist = read_document(loaded, &file).map_err(|error| {
         SettingsError::new("/allowlist", format!("`{}`: {error:#}", file.display()))
     })?;
     if let Some(id) = list.keys().find(|id| !loaded.settings.upstreams.contains_key(*id)) {
@@ -271,9 +293,10 @@ fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
 
 /// Reads a document of this type.
 fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned + 'static>(
+    loaded: &LoadedSettings,
     file: &Path,
 ) -> anyhow::Result<T> {
-    let text = files::read_document_text(file).context("cannot be read")?;
+    let text = loaded.sources.document_text(file).context("cannot be read")?;
     let name = file.display().to_string();
     let document =
         Document::parse(&name, &text).map_err(|one| anyhow::anyhow!(one.message.clone()))?;

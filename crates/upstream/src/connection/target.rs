@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The program or address of a server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A program that we start; messages go through its pipes.
     Program(Program),
@@ -26,10 +26,19 @@ impl Target {
             Target::Endpoint(_) => false,
         }
     }
+
+    /// True if it is the same program or address, whatever sandbox a program has.
+    pub fn is_at(&self, other: &Self) -> bool {
+        let mut other = other.clone();
+        if let (Target::Program(own), Target::Program(other)) = (self, &mut other) {
+            other.sandbox.clone_from(&own.sandbox);
+        }
+        *self == other
+    }
 }
 
 /// A program that speaks MCP on its standard input and output.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// A name looked up on our `PATH`, or a path.
     pub command: String,
@@ -46,7 +55,7 @@ pub struct Program {
 }
 
 /// An address that speaks MCP over HTTP.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// The address.
     pub url: Url,

@@ -47,13 +47,13 @@ impl Upstream {
         key: &str,
         pinned: impl Fn(&PinnedListings) -> &BTreeMap<String, Value>,
     ) -> Vec<Value> {
-        if !settings::allows_all(self.shared.allowlist.as_ref(), &self.id) {
+        let rules = self.shared.rules.load();
+        if !settings::allows_all(rules.allowlist.as_ref(), &self.id) {
             return Vec::new();
         }
         let Some(listings) = self.listings() else { return Vec::new() };
-        let lock = self.shared.lock.load();
         let nothing = PinnedListings::default();
-        let own = lock.as_ref().map(|lock| lock.upstreams.get(&self.id).unwrap_or(&nothing));
+        let own = rules.lock.as_ref().map(|lock| lock.upstreams.get(&self.id).unwrap_or(&nothing));
         let all = listed(&listings).iter().filter(|item| {
             item.get(key).and_then(Value::as_str).is_some_and(|name| {
                 let find = |own: &PinnedListings| pinned(own).get(name).cloned();

@@ -5,10 +5,11 @@ use std::{
     sync::{Arc, MutexGuard, PoisonError},
 };
 
-use contract::codes;
+use contract::{Contract, codes};
 use gate::{Tool, WithheldTool};
 
 use super::{
+    HostRules,
     status::Remark,
     upstream::{Upstream, UpstreamState},
 };
@@ -126,18 +127,18 @@ impl Upstream {
 
     fn admit(self: &Arc<Self>, listings: Arc<ServerListings>, _admission: &MutexGuard<'_, ()>) {
         let before = self.served.load();
-        let lock = self.shared.lock.load();
-        let pinned: Option<&PinnedListings> =
-            lock.as_ref().and_then(|lock| lock.upstreams.get(&self.id));
+        let shared = self.shared.rules.load_full();
+        let lock = shared.lock.as_ref();
+        let pinned: Option<&PinnedListings> = lock.and_then(|lock| lock.upstreams.get(&self.id));
         let nothing = PinnedListings::default();
         let rules = AdmissionRules {
             id: &self.id,
             settings: &self.settings,
             overlays: &self.overlays.load(),
-            allowlist: self.shared.allowlist.as_ref(),
+            allowlist: shared.allowlist.as_ref(),
             // A lock without this upstream has pinned nothing of it.
-            pinned: pinned.or(lock.as_ref().map(|_| &nothing)),
-            taken: &self.shared.taken,
+            pinned: pinned.or(lock.map(|_| &nothing)),
+            taken: &shared.taken,
         };
         let admission = admission::admit(&rules, listings.version(), &listings.tools);
         let mut served = ServedTools { rejected: admission.rejected, ..ServedTools::default() };
@@ -156,7 +157,7 @@ impl Upstream {
             let tool = &admitted.own_name;
             let remark = |message| Remark { tool: tool.clone(), message };
             served.remarks.extend(texts.chain(changes).map(remark));
-            match self.tool(admitted, &before) {
+            match self.tool(admitted, &before, &shared) {
                 Ok((tool, relay)) => {
                     served.index.insert(tool.contract.name.clone(), served.tools.len());
                     served.tools.push(tool);
@@ -172,34 +173,39 @@ impl Upstream {
             .flat_map(|(tool, relay)| names::all(&self.id, relay.own_name(), &tool.contract.name));
         let methods = UpstreamMethod::ALL.iter().map(|method| method.tool_name(&self.id));
         let known: Vec<_> = served_names.chain(rejected).chain(methods).collect();
-        for message in self.shared.policy.unmatched(&self.id, &known) {
+        for message in shared.policy.unmatched(&self.id, &known) {
             tracing::warn!(upstream = self.id, "{message}");
             served.remarks.push(Remark { tool: String::new(), message });
         }
-        // They follow from the settings alone.
-        served.methods.clone_from(&before.methods);
-        if served.methods.is_empty() {
-            served.methods = self.method_tools();
-        }
+        served.methods = self.method_tools(&before, &shared);
         self.announce_rejected(&before.rejected, &served.rejected);
         served.listings = Some(listings);
         self.served.store(Arc::new(served));
         self.shared.changes.send_modify(|count| *count += 1);
     }
 
-    fn method_tools(self: &Arc<Self>) -> Vec<(UpstreamMethod, Arc<Tool>)> {
+    /// The methods as tools; each is the one of before where nothing has changed.
+    fn method_tools(
+        self: &Arc<Self>,
+        before: &ServedTools,
+        rules: &HostRules,
+    ) -> Vec<(UpstreamMethod, Arc<Tool>)> {
         let tools = UpstreamMethod::ALL.into_iter().filter_map(|method| {
+            let known = before.methods.iter().find(|(known, _)| *known == method);
             let tool = methods::admitted(&self.id, &self.settings, method).and_then(|admitted| {
                 let relay = Arc::new(Relay::of_method(self, &admitted, method));
                 let AdmittedTool { mut contract, input, output, .. } = admitted;
-                self.shared.policy.apply(&mut contract, &[]);
-                Tool::enforcing(contract, relay, &self.shared.defaults, input, output)
+                rules.policy.apply(&mut contract, &[]);
+                if let Some((_, tool)) = known.filter(|(_, tool)| is_same(tool, &contract, rules)) {
+                    return Ok(tool.clone());
+                }
+                Tool::enforcing(contract, relay, &rules.defaults, input, output).map(Arc::new)
             });
             // Without it there is no such request: never one that is not checked.
             let tool = tool.inspect_err(|error| {
                 tracing::error!(upstream = self.id, method = method.as_str(), %error, "cannot be served");
             });
-            Some((method, Arc::new(tool.ok()?)))
+            Some((method, tool.ok()?))
         });
         tools.collect()
     }
@@ -209,17 +215,19 @@ impl Upstream {
         self: &Arc<Self>,
         admitted: AdmittedTool,
         before: &ServedTools,
+        rules: &HostRules,
     ) -> Result<(Arc<Tool>, Arc<Relay>), Rejection> {
         let mut contract = admitted.contract.clone();
         let names = names::all(&self.id, &admitted.own_name, &contract.name);
-        self.shared.policy.apply(&mut contract, &names);
-        if let Some(&index) = before.index.get(&contract.name) {
+        rules.policy.apply(&mut contract, &names);
+        let known = before.index.get(&contract.name);
+        if let Some(&index) = known {
             let (tool, relay) = (&before.tools[index], &before.relays[index]);
             if relay.is_for(&admitted)
                 && tool.mode == admitted.mode
                 && tool.input.source() == admitted.input.source()
                 && tool.output.source() == admitted.output.source()
-                && tool.contract.to_value() == contract.to_value()
+                && is_same(tool, &contract, rules)
             {
                 return Ok((tool.clone(), relay.clone()));
             }
@@ -227,8 +235,18 @@ impl Upstream {
         let name = admitted.own_name.clone();
         let relay = Arc::new(Relay::new(self, &admitted));
         let AdmittedTool { input, output, mode, .. } = admitted;
-        Tool::enforcing(contract, relay.clone(), &self.shared.defaults, input, output)
-            .map(|tool| (Arc::new(tool.with_mode(mode)), relay))
-            .map_err(|error| Rejection::unusable(&self.id, &name, &error))
+        let tool = Tool::enforcing(contract, relay.clone(), &rules.defaults, input, output)
+            .map_err(|error| Rejection::unusable(&self.id, &name, &error))?;
+        let tool = match known {
+            Some(&index) => tool.continuing(&before.tools[index]),
+            None => tool,
+        };
+        Ok((Arc::new(tool.with_mode(mode)), relay))
     }
+}
+
+/// True if a tool has this contract and the limits of these rules.
+fn is_same(tool: &Tool, contract: &Contract, rules: &HostRules) -> bool {
+    tool.limits == rules.defaults.with(&contract.limits)
+        && tool.contract.to_value() == contract.to_value()
 }

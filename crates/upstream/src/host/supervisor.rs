@@ -8,18 +8,17 @@ use std::{
 
 use rand::RngExt;
 use serde_json::json;
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    FILE_CHECK_INTERVAL, HostShared, OverlaySource,
+    ConfiguredUpstream, HostShared,
     upstream::{DownCause, Upstream, UpstreamState},
 };
 use crate::{
     ServerText,
     connection::{self, ConnectOptions, Connection, ConnectionEvent},
     listings::ServerListings,
-    lock::{ContractLock, FileStamp},
 };
 
 /// The delay before the first attempt to connect again.
@@ -35,8 +34,29 @@ const BUSY_RETRY_DELAY: Duration = Duration::from_secs(10);
 /// The time between two checks whether a server is idle.
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Makes an upstream, and supervises it until the host stops or the upstream is retired.
+pub(super) fn start(
+    mut configured: ConfiguredUpstream,
+    shared: Arc<HostShared>,
+    host_stop: &CancellationToken,
+    tasks: &mut JoinSet<()>,
+) -> Arc<Upstream> {
+    let unresolved = configured.unresolved.take();
+    let upstream = Arc::new(Upstream::new(configured, shared, host_stop.child_token()));
+    match unresolved {
+        _ if !upstream.settings.enabled => {}
+        Some(error) => {
+            tracing::warn!(upstream = upstream.id, %error, "cannot start the upstream");
+            let cause = DownCause::Settings;
+            upstream.set_state(UpstreamState::Down { error, cause });
+        }
+        None => _ = tasks.spawn(supervise(upstream.clone(), upstream.stop.clone())),
+    }
+    upstream
+}
+
 /// Supervises an upstream until `stop`. It never gives up: a server that is back is used again.
-pub(super) async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) {
+async fn supervise(upstream: Arc<Upstream>, stop: CancellationToken) {
     let mut delay = FIRST_RESTART_DELAY;
     if upstream.is_lazy() && serve_pinned(&upstream).await {
         upstream.set_idle();
@@ -258,64 +278,5 @@ async fn sleep_until(when: Option<Instant>) {
     match when {
         Some(when) => tokio::time::sleep_until(when.into()).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Follows changes of the lock, by `toolgate lock accept` or by hand, without a restart.
-pub(super) async fn watch_lock(
-    upstreams: Vec<Arc<Upstream>>,
-    shared: Arc<HostShared>,
-    mut stamp: Option<FileStamp>,
-    stop: CancellationToken,
-) {
-    while or_stop(&stop, tokio::time::sleep(FILE_CHECK_INTERVAL)).await.is_some() {
-        let now = FileStamp::of(&shared.lock_file);
-        if now == stamp {
-            continue;
-        }
-        stamp = now;
-        match ContractLock::read(&shared.lock_file) {
-            // A missing lock does not permit what it forbade.
-            Ok(None) => tracing::warn!("the lock file is gone; its last version stays in force"),
-            Ok(Some(lock)) => {
-                shared.lock.store(Some(Arc::new(lock)));
-                admit_again(&upstreams).await;
-                tracing::info!("the lock was reloaded");
-            }
-            Err(error) => {
-                let error = error_chain(&error);
-                tracing::warn!(error, "the last version of the lock stays in force");
-            }
-        }
-    }
-}
-
-/// Admits the tools of all upstreams again.
-async fn admit_again(upstreams: &[Arc<Upstream>]) {
-    let upstreams = upstreams.to_vec();
-    let admitting = tokio::task::spawn_blocking(move || {
-        for upstream in &upstreams {
-            upstream.admit_again();
-        }
-    });
-    let _ = admitting.await;
-}
-
-/// Follows changes of the overlays until `stop`.
-pub(super) async fn watch_overlays(
-    upstreams: Vec<Arc<Upstream>>,
-    source: OverlaySource,
-    stop: CancellationToken,
-) {
-    while or_stop(&stop, tokio::time::sleep(FILE_CHECK_INTERVAL)).await.is_some() {
-        let source = source.clone();
-        let Ok(Some(mut all)) = tokio::task::spawn_blocking(move || source()).await else {
-            continue;
-        };
-        for upstream in &upstreams {
-            upstream.set_overlays(all.remove(&upstream.id).unwrap_or_default());
-        }
-        admit_again(&upstreams).await;
-        tracing::info!("the overlays were reloaded");
     }
 }

@@ -23,7 +23,6 @@ fn config(folder: &std::path::Path) -> HostConfig {
         limits: UpstreamSettings::default().resource_limits(),
         sandbox: None,
     });
-    let lock_file = folder.join("toolgate.lock");
     HostConfig {
         observer: None,
         upstreams: vec![ConfiguredUpstream {
@@ -33,14 +32,13 @@ fn config(folder: &std::path::Path) -> HostConfig {
             unresolved: Some("upstreams.docs.env.A: not set".into()),
             overlays: BTreeMap::new(),
         }],
-        overlay_source: Arc::new(|| None),
-        allowlist: None,
-        lock_stamp: FileStamp::of(&lock_file),
-        lock: ContractLock::read(&lock_file).unwrap(),
-        lock_file,
-        taken: HashSet::new(),
-        defaults: Limits::default(),
-        policy: Arc::new(NoPolicy),
+        rules: HostRules {
+            allowlist: None,
+            lock: None,
+            taken: HashSet::new(),
+            defaults: Limits::default(),
+            policy: Arc::new(NoPolicy),
+        },
         capabilities: json!({}),
         spawner: Spawner::of_this_program(),
     }
@@ -60,14 +58,37 @@ async fn an_upstream_that_cannot_be_started_is_down_and_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_lock_that_is_written_before_we_look_is_followed() {
+async fn an_upstream_goes_on_through_a_reload_and_the_rules_are_new() {
     let folder = tempfile::tempdir().unwrap();
-    let config = config(folder.path());
+    let resolved = || {
+        let mut config = config(folder.path());
+        config.upstreams[0].unresolved = None;
+        config
+    };
+    let host = Host::start(resolved());
+    host.settled().await;
+    let before = host.upstream("docs").unwrap();
     let mut lock = ContractLock::default();
     lock.upstreams.insert("docs".into(), PinnedListings::default());
-    lock.write(&config.lock_file).unwrap();
-    let host = Host::start(config);
-    testkit::eventually("the lock is reloaded", async || host.shared.lock.load_full()).await;
-    assert_eq!(host.shared.lock.load_full().as_deref(), Some(&lock));
+    let mut next = resolved();
+    next.rules.lock = Some(lock.clone());
+    let reload = host.begin_reload(next).await;
+    assert!(host.shared.rules.load().lock.is_none(), "it is not in force yet");
+    host.finish_reload(reload);
+    assert!(Arc::ptr_eq(&before, &host.upstream("docs").unwrap()));
+    assert_eq!(host.shared.rules.load().lock.as_ref(), Some(&lock));
+
+    let mut next = resolved();
+    next.upstreams[0].settings.retries = 7;
+    let reload = host.begin_reload(next).await;
+    let changes = host.finish_reload(reload);
+    assert_eq!(changes.restarted, ["docs"]);
+    assert!(!Arc::ptr_eq(&before, &host.upstream("docs").unwrap()));
+
+    let mut next = resolved();
+    next.upstreams.clear();
+    let reload = host.begin_reload(next).await;
+    assert_eq!(host.finish_reload(reload).removed, ["docs"]);
+    assert!(host.upstreams().is_empty());
     host.stop().await;
 }

@@ -16,6 +16,7 @@ use gate::RunningCall;
 use guard::process::{SandboxLevel, StartError};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::{ConfiguredUpstream, HostShared, served_tools::ServedTools};
 use crate::{
@@ -50,6 +51,8 @@ pub struct Upstream {
     /// The time of the last call, in milliseconds after `created`.
     last_used: AtomicU64,
     created: Instant,
+    /// Ends the supervisor, and with it the connection.
+    pub(super) stop: CancellationToken,
 }
 
 /// The state of an upstream.
@@ -113,8 +116,14 @@ pub struct Unreachable {
 }
 
 impl Upstream {
-    pub(super) fn new(configured: ConfiguredUpstream, shared: Arc<HostShared>) -> Self {
-        let settings = configured.settings;
+    pub(super) fn new(
+        configured: ConfiguredUpstream,
+        shared: Arc<HostShared>,
+        stop: CancellationToken,
+    ) -> Self {
+        let mut settings = configured.settings;
+        // They are among the overlays, which may change while the connection stays.
+        settings.tools.clear();
         let state =
             if settings.enabled { UpstreamState::Starting } else { UpstreamState::Disabled };
         Self {
@@ -137,6 +146,7 @@ impl Upstream {
             restarts: AtomicU32::new(0),
             last_used: AtomicU64::new(0),
             created: Instant::now(),
+            stop,
         }
     }
 
@@ -195,7 +205,7 @@ impl Upstream {
 
     /// The timeout of a tool unless its caller gives another, in milliseconds.
     pub(crate) fn timeout_ms(&self, contract: &Contract) -> u64 {
-        self.shared.defaults.with(&contract.limits).timeout_ms
+        self.shared.rules.load().defaults.with(&contract.limits).timeout_ms
     }
 
     /// True if it may run this call: the tool that it serves now under that name is the one that the call was checked
@@ -260,8 +270,8 @@ impl Upstream {
 
     /// Everything that is pinned of it.
     pub(super) fn pinned_listings(&self) -> Option<ServerListings> {
-        let lock = self.shared.lock.load();
-        let pinned = lock.as_ref()?.upstreams.get(&self.id)?;
+        let rules = self.shared.rules.load();
+        let pinned = rules.lock.as_ref()?.upstreams.get(&self.id)?;
         Some(pinned.to_listings().without_refused())
     }
 

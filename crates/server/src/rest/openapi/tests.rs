@@ -215,6 +215,7 @@ fn the_routes_are_these() {
     post /v1/approvals/{id} (decide_approval): 200 400 401 403 404 409 413 503
     post /v1/ask (ask): 200 400 403 413 429 502 503 504
     get /v1/upstreams (list_upstreams): 200 401 403
+    get /v1/config (config_status): 200 401 403
     ");
 }
 

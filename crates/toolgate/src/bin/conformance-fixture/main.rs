@@ -26,7 +26,7 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Parser;
 use gate::Jobs;
-use server::App;
+use server::{App, CurrentApp};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -98,7 +98,7 @@ async fn serve(fixture_server: &FixtureServer, address: SocketAddr) -> anyhow::R
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone())?;
     writeln!(std::io::stdout(), "conformance-fixture listens on http://{address}")?;
-    server::serve(app, listener, stop).await;
+    server::serve(CurrentApp::new(app), listener, stop).await;
     Ok(())
 }
 

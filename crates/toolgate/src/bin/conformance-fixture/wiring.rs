@@ -3,7 +3,6 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use contract::Limits;
 use gate::{Gate, GateParts, Journal, SystemClock, jobs::JobsSettings};
 use store::{DataFolder, DataFolderLock, Durability, LocalBlobs, Sqlite};
 use tempfile::TempDir;
@@ -44,10 +43,7 @@ impl FixtureServer {
             journal: Journal::open(&data.path().join("journal.jsonl"), 10_000_000, 2)?,
             clock: Arc::new(SystemClock),
             max_concurrency: 64,
-            callers: Vec::new(),
-            ceilings: Limits::default_ceilings(),
-            approvals: gate::approvals::ApprovalSettings::default(),
-            quarantine: gate::quarantine::QuarantineSettings::default(),
+            settings: gate::GateSettings::default(),
         }));
         shared.set(&gate);
         Ok(Self { gate, shared, lock, folder })
@@ -74,6 +70,7 @@ pub fn doors() -> server::ServerSettings {
     mcp.task_after = TASK_AFTER;
     server::ServerSettings {
         dropped_log_lines: Arc::default(),
+        reloads: Arc::default(),
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: 1_000_000,
         body_timeout: Duration::from_secs(10),

@@ -27,7 +27,7 @@ pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> V
         Ok(config) => config,
         Err(error) => return vec![DoctorFinding::problem(SUBJECT, format!("{error:#}"))],
     };
-    let pinned = config.lock.is_some();
+    let pinned = config.rules.lock.is_some();
     let statuses = upstreams::with_host(config, async |host| host.statuses()).await;
     let mut findings: Vec<_> = statuses.iter().flat_map(about).collect();
     if !pinned {

@@ -128,8 +128,9 @@ async fn of_upstream(
         bail!("there is no longer a tool `{name}`");
     }
     upstreams::with_host(config, async |host| {
-        let found = host.upstreams().iter().find_map(|upstream| served_by(upstream, name));
-        let upstream = host.upstreams().first();
+        let upstreams = host.upstreams();
+        let found = upstreams.iter().find_map(|upstream| served_by(upstream, name));
+        let upstream = upstreams.first();
         found.with_context(|| upstream.map(|one| why_not(one, name)).unwrap_or_default())
     })
     .await

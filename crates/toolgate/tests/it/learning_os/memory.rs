@@ -86,10 +86,7 @@ fn gate(data: &std::path::Path, tool: Arc<dyn Provider>, output: Option<Value>) 
         journal: Journal::open(&data.join("journal.jsonl"), 1_000_000, 1).unwrap(),
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
-        callers: Vec::new(),
-        ceilings: limits,
-        approvals: gate::approvals::ApprovalSettings::default(),
-        quarantine: gate::quarantine::QuarantineSettings::default(),
+        settings: gate::GateSettings { ceilings: limits, ..gate::GateSettings::default() },
     }))
 }
 

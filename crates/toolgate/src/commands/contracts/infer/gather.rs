@@ -107,7 +107,7 @@ pub fn called(
     let wanted = RequestedCalls { tool, overlay: &overlay, calls, effects, timeout_ms };
     commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
         let upstream = host.upstream(id).with_context(|| format!("there is no upstream `{id}`"))?;
-        call(&kept, upstream, &wanted).await
+        call(&kept, &upstream, &wanted).await
     }))
 }
 

@@ -7,7 +7,7 @@ use contract::{ApprovalRequirement, Contract};
 use gate::{Gate, Jobs, Provider};
 use guard::{net, process::Spawner};
 use serde_json::json;
-use server::App;
+use server::{App, CurrentApp};
 use store::{DataFolder, DataFolderLock};
 use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,8 @@ impl OpenDoors {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         let base = format!("http://{}", listener.local_addr()?);
         let stop = CancellationToken::new();
-        let serving = tokio::spawn(server::serve(app.clone(), listener, stop.clone()));
+        let serving =
+            tokio::spawn(server::serve(CurrentApp::new(app.clone()), listener, stop.clone()));
         let rules = net::NetRules::only(&base).context("our own address")?;
         let client = net::HttpClient::new(&net::HttpClientSettings {
             rules,

@@ -1,0 +1,67 @@
+//! Everything that a server needs of its files, read and checked.
+
+use std::sync::Arc;
+
+use contract::{Diagnostic, Severity};
+use gate::{Catalogue, Tool};
+use upstream::HostConfig;
+
+use crate::{
+    commands,
+    settings::{self, FileErrors, Flags, LoadedSettings, SourceFiles, environment},
+    start_checks::{self, Certainty},
+    wiring::{
+        self, sandboxes,
+        upstreams::{self, UpstreamFilter},
+    },
+};
+
+pub struct PreparedServer {
+    pub loaded: LoadedSettings,
+    /// The tools that are not those of upstreams.
+    pub fixed: Vec<Arc<Tool>>,
+    pub host: HostConfig,
+    /// Settings that differ from those that the running server is bound to.
+    pub after_restart: Vec<String>,
+    /// Warnings for the log.
+    pub warnings: Vec<String>,
+    /// Parts of the settings, and variables that look like settings, that are ignored.
+    pub remarks: Vec<Diagnostic>,
+}
+
+/// Reads and checks everything. For a server that runs, with its settings and its catalogue, what it is bound to stays.
+pub fn prepare(
+    flags: &Flags,
+    filter: UpstreamFilter<'_>,
+    sources: Arc<SourceFiles>,
+    running: Option<(&LoadedSettings, &Catalogue)>,
+) -> anyhow::Result<PreparedServer> {
+    let mut loaded = flags.load_from(sources)?;
+    let mut after_restart = Vec::new();
+    if let Some((running, _)) = running {
+        // What takes effect later has to be right now: nobody looks when the server starts at night.
+        let errors = start_checks::start_errors(&loaded).into_iter();
+        let errors = errors.filter(|one| one.certainty != Certainty::Maybe).map(|one| {
+            let mut error = one.diagnostic(&loaded);
+            error.severity = Severity::Error;
+            error
+        });
+        let errors: Vec<_> = errors.collect();
+        if !errors.is_empty() {
+            return Err(FileErrors(errors).into());
+        }
+        after_restart = settings::keep_bound(&mut loaded.settings, &running.settings);
+    }
+    let bound = commands::checked_contracts(&loaded)?;
+    let mut warnings: Vec<_> = sandboxes::missing(&loaded, &bound).into_iter().collect();
+    let exposed = sandboxes::exposed(&loaded, &bound).into_iter();
+    warnings.extend(exposed.map(|one| format!("{}; {}", one.message(), sandboxes::EXPOSED_HINT)));
+    let mut remarks = loaded.remarks.clone();
+    remarks.extend(environment::unknown(&loaded, &bound));
+    let fixed = match running {
+        Some((_, catalogue)) => wiring::tools_after(bound, &loaded, catalogue)?,
+        None => wiring::tools(bound, &loaded)?,
+    };
+    let host = upstreams::host_config(&loaded, filter, &fixed)?;
+    Ok(PreparedServer { loaded, fixed, host, after_restart, warnings, remarks })
+}
