@@ -132,12 +132,13 @@ impl World {
 
     /// Starts the server (again) and waits until it says where it listens.
     pub async fn run(&mut self) {
-        let mut child = self
-            .command(&["serve", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        self.run_with(&["serve", "--listen", "127.0.0.1:0"]).await;
+    }
+
+    /// The same with these arguments. It listens on every address or on a loopback one.
+    pub async fn run_with(&mut self, arguments: &[&str]) {
+        let mut child =
+            self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         if self.reads_stderr {
@@ -158,9 +159,9 @@ impl World {
         });
         let line = tokio::time::timeout(Duration::from_mins(1), line).await.unwrap().unwrap();
         self.port = line
-            .split("http://127.0.0.1:")
+            .split("http://")
             .nth(1)
-            .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+            .and_then(|rest| rest.split_whitespace().next()?.rsplit(':').next()?.parse().ok())
             .unwrap_or_else(|| panic!("no port in `{line}`: {}", self.stderr()));
         self.child = Some(child);
     }

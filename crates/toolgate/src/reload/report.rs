@@ -10,6 +10,9 @@ use upstream::UpstreamChanges;
 use super::{Reloader, http_door};
 use crate::settings::{FileErrors, SettingsError};
 
+/// The most errors that a line of the log or the journal tells.
+const MAX_TOLD: usize = 5;
+
 /// The reason for a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReloadTrigger {
@@ -55,8 +58,7 @@ impl Reloader {
 
     pub(super) fn report_failure(&self, trigger: ReloadTrigger, error: &anyhow::Error) {
         let (trigger, at) = (trigger.word(), self.gate.clock().now());
-        let text = format!("{error:#}");
-        let message = redact(&text).into_owned();
+        let message = redact(&message(error)).into_owned();
         tracing::error!(
             trigger,
             error = message,
@@ -70,6 +72,18 @@ impl Reloader {
             door.status.failed(FailedReload { at, place, message, diagnostics });
         }
     }
+}
+
+/// Every error with its place, up to a number.
+fn message(error: &anyhow::Error) -> String {
+    let Some(FileErrors(diagnostics)) = error.downcast_ref() else { return format!("{error:#}") };
+    let all = diagnostics.iter().take(MAX_TOLD);
+    let mut all: Vec<_> =
+        all.map(|one| format!("{}:{}: {}", one.file, one.line, one.message)).collect();
+    if diagnostics.len() > MAX_TOLD {
+        all.push(format!("and {} more", diagnostics.len() - MAX_TOLD));
+    }
+    all.join("; ")
 }
 
 /// The place of an error, without anything that is written there.

@@ -35,6 +35,7 @@ mod mcp_tasks;
 mod messages;
 mod mlx;
 mod quarantine;
+mod reload;
 mod rmcp;
 mod sandboxes;
 mod search_web;
