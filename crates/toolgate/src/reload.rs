@@ -64,9 +64,6 @@ impl Reloader {
     /// happens meanwhile leads to one more.
     pub async fn run(mut self, mut hangup: Option<Signal>) {
         let mut files = FollowedFiles::new(self.loaded.sources.clone());
-        if let Some(door) = &self.door {
-            door.tell_started(&self.loaded, self.gate.clock().now());
-        }
         loop {
             let interval = self.loaded.settings.server.watch_interval_ms;
             let signalled = async {
@@ -102,7 +99,7 @@ impl Reloader {
             });
             let (ready, are_same, sources) = match read.await {
                 Ok(read) => read,
-                Err(error) => return (Arc::default(), Err(error.into())),
+                Err(error) => return (self.loaded.sources.clone(), Err(error.into())),
             };
             if are_same {
                 return (sources, ready);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
+    Extension,
     extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response, sse::Event},
@@ -16,12 +17,13 @@ use serde_json::json;
 
 use crate::{
     App,
-    http::event_stream,
+    http::{event_stream, identity::RequestContext},
     rest::{jobs, path::PathName, response::ErrorResponse},
 };
 
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
+    Extension(context): Extension<RequestContext>,
     PathName(id): PathName<String>,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
@@ -31,7 +33,10 @@ pub(crate) async fn watch(
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .unwrap_or(0);
     if let Some(live) = JobId::parse(&id).and_then(|id| app.gate.live(&id)) {
-        return Ok(event_stream::respond(live_events(live, seen), app.settings.mcp.keep_alive));
+        let keep_alive = app.settings.mcp.keep_alive;
+        let locked_out = Box::pin(async move { app.is_locked_out(&context.caller).await });
+        let events = live_events(live, seen).take_until(locked_out);
+        return Ok(event_stream::respond(events, keep_alive));
     }
     let job = jobs::find(&app, &id).await?;
     // A client that comes back after the end need not come back again.

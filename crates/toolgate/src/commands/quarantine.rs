@@ -52,8 +52,8 @@ enum Command {
     /// Widen the contract of the tool so that it accepts a result
     ///
     /// Writes an overlay, a file that changes a contract: overlays/SERVER/TOOL.yaml for a tool of an
-    /// upstream, overlays/TOOLSET/TOOL.yaml for a tool of your own. A running server reloads the
-    /// first; restart it for the second.
+    /// upstream, overlays/TOOLSET/TOOL.yaml for a tool of your own. A running server reloads
+    /// it.
     Adopt {
         /// The id of the entry
         id: String,

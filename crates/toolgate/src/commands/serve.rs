@@ -42,6 +42,12 @@ pub struct ServeCommand {}
 
 impl ServeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        let runtime = commands::runtime()?;
+        // First of all: until somebody listens for it, a hangup ends the process.
+        let hangup = {
+            let _entered = runtime.enter();
+            signal(SignalKind::hangup())?
+        };
         let flags = flags.of_running();
         let PreparedServer { loaded, fixed, host: mut config, warnings, remarks, .. } =
             reload::prepare(&flags, UpstreamFilter::All, Arc::default(), None)?;
@@ -57,10 +63,7 @@ impl ServeCommand {
         let lock = data.lock()?;
         let opened = wiring::gate(catalogue, &loaded, data, Some(&lock))?;
         config.observer = Some(Arc::new(UpstreamRecorder(opened.gate.clone())));
-        let runtime = commands::runtime()?;
         let served = runtime.block_on(async {
-            // The first of all: until somebody listens for it, a hangup ends the process.
-            let hangup = signal(SignalKind::hangup())?;
             let listener = bind(&loaded.settings.server.listen, is_open).await?;
             lock.tell_address(listener.local_addr()?)?;
             let start_wait = Duration::from_millis(loaded.settings.server.start_wait_ms);

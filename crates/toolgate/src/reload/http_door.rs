@@ -52,6 +52,7 @@ impl HttpDoor {
         let HttpDoorBase { gate, jobs, library, data, address, dropped_log_lines } = base;
         let status: Arc<ReloadStatus> = Arc::default();
         let HttpParts { settings, asks } = parts(loaded, gate, data, &dropped_log_lines, &status)?;
+        status.started(report(loaded, gate.clock().now(), Vec::new()));
         let asks = Arc::new(asks);
         let app = App::with(gate.clone(), jobs, settings, library, asks.clone());
         Ok(Arc::new(Self {
@@ -94,12 +95,12 @@ impl HttpDoor {
         if is_listed_otherwise {
             self.gate.listing_changed();
         }
-        self.retention.send_replace(retention(settings));
-    }
-
-    /// Says which settings are in force from the start.
-    pub fn tell_started(&self, loaded: &LoadedSettings, now: Timestamp) {
-        self.status.started(report(loaded, now, Vec::new()));
+        let retention = retention(settings);
+        self.retention.send_if_modified(|known| {
+            let is_new = *known != retention;
+            *known = retention;
+            is_new
+        });
     }
 }
 

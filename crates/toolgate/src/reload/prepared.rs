@@ -1,7 +1,8 @@
 //! Everything that a server needs of its files, read and checked.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
+use anyhow::bail;
 use contract::{Diagnostic, Severity};
 use gate::{Catalogue, Tool};
 use upstream::HostConfig;
@@ -36,6 +37,10 @@ pub fn prepare(
     sources: Arc<SourceFiles>,
     running: Option<(&LoadedSettings, &Catalogue)>,
 ) -> anyhow::Result<PreparedServer> {
+    if let Some(file) = flags.file().filter(|file| running.is_some() && is_special(file)) {
+        // Whoever wrote to a pipe may be gone, and reading it would never end.
+        bail!("`{}` is not a regular file: it cannot be read again", file.display());
+    }
     let mut loaded = flags.load_from(sources)?;
     let mut after_restart = Vec::new();
     if let Some((running, _)) = running {
@@ -64,4 +69,9 @@ pub fn prepare(
     };
     let host = upstreams::host_config(&loaded, filter, &fixed)?;
     Ok(PreparedServer { loaded, fixed, host, after_restart, warnings, remarks })
+}
+
+/// True for a file that is there and no regular one.
+fn is_special(file: &Path) -> bool {
+    file.metadata().is_ok_and(|metadata| !metadata.is_file())
 }

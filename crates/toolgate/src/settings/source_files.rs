@@ -106,7 +106,8 @@ impl SourceFiles {
 
 impl FileStamp {
     fn of(path: &Path) -> Option<Self> {
-        let metadata = std::fs::metadata(path).ok()?;
+        // A pipe is read once, whatever happens to it.
+        let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
         let modified = metadata.modified().ok();
         Some(Self { modified, bytes: metadata.len(), inode: metadata.ino() })
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
     time::Duration,
 };
 
@@ -190,7 +190,7 @@ pub fn keep_catalogue(
     let keeper = Arc::new(CatalogueKeeper(Mutex::new(KeptTools { fixed, modes: HashMap::new() })));
     let mut changes = host.changes();
     changes.mark_unchanged();
-    keeper.update(gate, host);
+    keeper.lock().update(gate, host);
     let starting = (!host.is_settled()).then(|| (gate.clone(), host.clone()));
     if starting.is_some() {
         gate.begin_starting();
@@ -200,21 +200,21 @@ pub fn keep_catalogue(
         if let Some((gate, host)) = starting {
             let served = async {
                 while changes.changed().await.is_ok() {
-                    updater.update(&gate, &host);
+                    updater.update(&gate, &host).await;
                 }
             };
             tokio::select! {
                 _ = tokio::time::timeout(start_wait, host.settled()) => {}
                 () = served => {}
             }
-            updater.update(&gate, &host);
+            updater.update(&gate, &host).await;
             gate.end_starting();
         }
         while changes.changed().await.is_ok() {
             tokio::time::sleep(CHANGE_DEBOUNCE).await;
             changes.mark_unchanged();
             let (Some(gate), Some(host)) = (gate.upgrade(), host.upgrade()) else { return };
-            updater.update(&gate, &host);
+            updater.update(&gate, &host).await;
         }
     });
     keeper
@@ -230,8 +230,15 @@ struct KeptTools {
 }
 
 impl CatalogueKeeper {
-    fn update(&self, gate: &Gate, host: &Host) {
-        self.lock().update(gate, host);
+    /// Waits while a reload makes the catalogue: it compiles schemas, and this thread serves others.
+    async fn update(&self, gate: &Gate, host: &Host) {
+        loop {
+            match self.0.try_lock() {
+                Ok(mut kept) => return kept.update(gate, host),
+                Err(TryLockError::Poisoned(kept)) => return kept.into_inner().update(gate, host),
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(CHANGE_DEBOUNCE).await,
+            }
+        }
     }
 
     /// Puts a configuration of the host and other fixed tools in force, in one catalogue.

@@ -73,11 +73,7 @@ pub async fn adopt(
         for change in wide.changes {
             printer.say(change);
         }
-        printer.say(if loaded.settings.upstreams.contains_key(&broken.group) {
-            "a running server reloads it"
-        } else {
-            "restart the server to use it"
-        });
+        printer.say("a running server reloads it");
     }
     Ok(Exit::Ok)
 }

@@ -54,7 +54,7 @@ pub fn run(
     if let Some(variable) = variable {
         printer.say(format!("the value is in {} as `{variable}`", env_file::NAME));
     }
-    printer.say("hint: a running server uses it after a restart");
+    printer.say("hint: a running server reloads it");
     Ok(Exit::Ok)
 }
 

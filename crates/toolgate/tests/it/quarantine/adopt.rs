@@ -11,7 +11,7 @@ fn an_overlay_takes_the_answer_and_what_was_taken_before() {
     let id = stopped_on_cli(&world, "call wrong");
     let adopted = world.cli(&["quarantine", "adopt", &id, "--reason", "new form"]).exits(0);
     let file = "overlays/commands/wrong.yaml";
-    adopted.stdout_has(format!("{file}\n")).stderr_has("restart the server to use it");
+    adopted.stdout_has(format!("{file}\n")).stderr_has("a running server reloads it");
     let text = world.read(file);
     assert!(text.starts_with(&format!("# Accepts {id}")) && text.contains("\ntool: wrong\n"));
     assert_eq!(world.cli("call wrong").exits(0).json(), json!({ "answers": [1, null] }));

@@ -201,6 +201,31 @@ policy: { approval: [ { tool: marks, require: always } ] }
 }
 
 #[tokio::test]
+async fn the_model_of_ask_is_that_of_the_settings() {
+    let world = World::start(BINARY, ONLY_SIGNALS).await;
+    let question = json!({ "question": "What does retention.md say?" });
+    let asked = world.post("/v1/ask", &question).await.text();
+    assert!(asked.contains("no language model is configured"), "{asked}");
+    let model = crate::ask::model().await;
+    let llm = format!("llm: {{ base_url: \"{}\", model: scripted }}\n", model.url("/v1"));
+    world.write("toolgate.yaml", &format!("{llm}{ONLY_SIGNALS}"));
+    reload(&world).await;
+    let asked = world.post("/v1/ask", &question).await.json();
+    assert_eq!(asked["plan"]["tool"], "read_file", "{asked}");
+    // Counters go on.
+    let metrics = world.get("/metrics").await.text();
+    let runs = metrics.lines().filter(|line| line.starts_with("toolgate_ask_runs_total"));
+    assert_eq!(runs.count(), 2, "{metrics}");
+
+    world.write(
+        "toolgate.yaml",
+        &format!("{}{ONLY_SIGNALS}", llm.replace("model:", "api_key_env: NO_KEY, model:")),
+    );
+    let failed = reload_fails(&world).await;
+    assert!(failed["error"].as_str().unwrap().contains("NO_KEY"), "{failed}");
+}
+
+#[tokio::test]
 async fn what_is_bound_at_the_start_is_named_and_the_rest_is_applied() {
     let world = World::new(BINARY, &format!("contracts: [ ./contracts ]\n{ONLY_SIGNALS}"));
     command(&world, "first", "echo '{\"answer\":1}'", "");

@@ -73,7 +73,7 @@ async fn a_running_server_follows_overlays() {
     let file = world.folder().join("overlays/up/act.yaml");
     world.write("overlays/up/act.yaml", "effekts: read\n");
     testkit::eventually("the mistake is told", async || {
-        world.stderr().contains("the last overlays stay in force")
+        world.stderr().contains("those of before stay in force")
     })
     .await;
     until("odd", "ok").await;
