@@ -95,7 +95,6 @@ pub struct HostRules {
 
 /// Everything that all upstreams share.
 pub(crate) struct HostShared {
-    pub rules: ArcSwap<HostRules>,
     pub capabilities: Value,
     pub spawner: Spawner,
     pub observer: Option<Arc<dyn HostObserver>>,
@@ -115,17 +114,17 @@ impl Host {
     /// Connects to all upstreams at once, and supervises them.
     pub fn start(config: HostConfig) -> Arc<Self> {
         let shared = Arc::new(HostShared {
-            rules: ArcSwap::from_pointee(config.rules),
             capabilities: config.capabilities,
             spawner: config.spawner,
             observer: config.observer,
             changes: watch::Sender::new(0),
         });
+        let rules = Arc::new(config.rules);
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         let started = config.upstreams.into_iter();
         let started =
-            started.map(|one| supervisor::start(one, shared.clone(), &stop, &mut tasks)).collect();
+            started.map(|one| supervisor::start(one, &rules, &shared, &stop, &mut tasks)).collect();
         Arc::new(Self {
             upstreams: ArcSwap::from_pointee(started),
             shared,

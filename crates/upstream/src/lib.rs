@@ -32,8 +32,8 @@ mod tool_output;
 pub mod variables;
 
 pub use host::{
-    ConfiguredUpstream, DownCause, Host, HostConfig, HostObserver, HostReload, HostRules, ToolPolicy,
-    Unreachable, Upstream, UpstreamChanges, UpstreamState, UpstreamStatus, error_chain,
+    ConfiguredUpstream, DownCause, Host, HostConfig, HostObserver, HostReload, HostRules,
+    ToolPolicy, Unreachable, Upstream, UpstreamChanges, UpstreamState, UpstreamStatus, error_chain,
     with_stderr,
 };
 pub use listings::ServerListings;

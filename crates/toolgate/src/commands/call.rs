@@ -152,7 +152,7 @@ impl CallCommand {
         if let Some(near) = detail("did_you_mean") {
             hints.push(format!("did you mean `{near}`?"));
         }
-        for upstream in host.upstreams() {
+        for upstream in host.upstreams().iter() {
             let rejected = upstream.rejected().into_iter();
             hints.extend(rejected.filter(|one| one.served_as == self.tool).map(|one| one.fix));
             if let UpstreamState::Down { error, .. } = upstream.state() {

@@ -232,13 +232,20 @@ struct KeptTools {
 impl CatalogueKeeper {
     /// Waits while a reload makes the catalogue: it compiles schemas, and this thread serves others.
     async fn update(&self, gate: &Gate, host: &Host) {
-        loop {
-            match self.0.try_lock() {
-                Ok(mut kept) => return kept.update(gate, host),
-                Err(TryLockError::Poisoned(kept)) => return kept.into_inner().update(gate, host),
-                Err(TryLockError::WouldBlock) => tokio::time::sleep(CHANGE_DEBOUNCE).await,
-            }
+        while !self.try_update(gate, host) {
+            tokio::time::sleep(CHANGE_DEBOUNCE).await;
         }
+    }
+
+    /// False if somebody else makes the catalogue now.
+    fn try_update(&self, gate: &Gate, host: &Host) -> bool {
+        let mut kept = match self.0.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(kept)) => kept.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        kept.update(gate, host);
+        true
     }
 
     /// Puts a configuration of the host and other fixed tools in force, in one catalogue.

@@ -47,7 +47,7 @@ impl Upstream {
         key: &str,
         pinned: impl Fn(&PinnedListings) -> &BTreeMap<String, Value>,
     ) -> Vec<Value> {
-        let rules = self.shared.rules.load();
+        let rules = self.rules.load();
         if !settings::allows_all(rules.allowlist.as_ref(), &self.id) {
             return Vec::new();
         }

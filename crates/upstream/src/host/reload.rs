@@ -19,7 +19,7 @@ const RETIRE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// A configuration whose upstreams run, and which is not in force yet.
 pub struct HostReload {
     upstreams: Vec<ReloadedUpstream>,
-    rules: HostRules,
+    rules: Arc<HostRules>,
     changes: UpstreamChanges,
 }
 
@@ -57,6 +57,7 @@ impl Host {
         let mut changes = UpstreamChanges::default();
         let is_gone = |id: &&String| !config.upstreams.iter().any(|one| one.id == **id);
         changes.removed = before.iter().map(|one| &one.id).filter(is_gone).cloned().collect();
+        let rules = Arc::new(config.rules);
         let mut tasks = self.tasks.lock().await;
         // Supervisors of upstreams that were removed before.
         while tasks.try_join_next().is_some() {}
@@ -76,27 +77,27 @@ impl Host {
                 if running.is_some() { &mut changes.restarted } else { &mut changes.added };
             changed.push(id);
             let upstream =
-                supervisor::start(configured, self.shared.clone(), &self.stop, &mut tasks);
+                supervisor::start(configured, &rules, &self.shared, &self.stop, &mut tasks);
             upstreams.push(ReloadedUpstream { upstream, overlays: None });
         }
-        HostReload { upstreams, rules: config.rules, changes }
+        HostReload { upstreams, rules, changes }
     }
 
     /// Puts a configuration in force. Upstreams that are not in it stop when their calls have ended. Schemas are compiled:
     /// this is no work for a thread that serves others.
     pub fn finish_reload(&self, reload: HostReload) -> UpstreamChanges {
-        self.shared.rules.store(Arc::new(reload.rules));
         let mut now = Vec::new();
         for ReloadedUpstream { upstream, overlays } in reload.upstreams {
             if let Some(overlays) = overlays {
+                upstream.rules.store(reload.rules.clone());
                 upstream.set_overlays(overlays);
+                upstream.admit_again();
             }
-            // One that was started for this reload was admitted by the rules of before.
-            upstream.admit_again();
             now.push(upstream);
         }
         let before = self.upstreams.swap(Arc::new(now));
         let now = self.upstreams();
+        self.shared.changes.send_modify(|count| *count += 1);
         for retired in before.iter().filter(|old| !now.iter().any(|one| Arc::ptr_eq(one, old))) {
             tokio::spawn(retire(retired.clone()));
         }

@@ -127,7 +127,7 @@ impl Upstream {
 
     fn admit(self: &Arc<Self>, listings: Arc<ServerListings>, _admission: &MutexGuard<'_, ()>) {
         let before = self.served.load();
-        let shared = self.shared.rules.load_full();
+        let shared = self.rules.load_full();
         let lock = shared.lock.as_ref();
         let pinned: Option<&PinnedListings> = lock.and_then(|lock| lock.upstreams.get(&self.id));
         let nothing = PinnedListings::default();

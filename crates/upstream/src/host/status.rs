@@ -111,7 +111,7 @@ impl Upstream {
         for tool in self.overlays.load().keys() {
             check(tool, "there is an overlay for it");
         }
-        let rules = self.shared.rules.load();
+        let rules = self.rules.load();
         let allowed = rules.allowlist.as_ref().and_then(|list| list.get(&self.id));
         if let Some(AllowedTools::These(tools)) = allowed {
             for tool in tools {

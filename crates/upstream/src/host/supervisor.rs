@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ConfiguredUpstream, HostShared,
+    ConfiguredUpstream, HostRules, HostShared,
     upstream::{DownCause, Upstream, UpstreamState},
 };
 use crate::{
@@ -37,12 +37,14 @@ const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Makes an upstream, and supervises it until the host stops or the upstream is retired.
 pub(super) fn start(
     mut configured: ConfiguredUpstream,
-    shared: Arc<HostShared>,
+    rules: &Arc<HostRules>,
+    shared: &Arc<HostShared>,
     host_stop: &CancellationToken,
     tasks: &mut JoinSet<()>,
 ) -> Arc<Upstream> {
     let unresolved = configured.unresolved.take();
-    let upstream = Arc::new(Upstream::new(configured, shared, host_stop.child_token()));
+    let stop = host_stop.child_token();
+    let upstream = Arc::new(Upstream::new(configured, rules.clone(), shared.clone(), stop));
     match unresolved {
         _ if !upstream.settings.enabled => {}
         Some(error) => {

@@ -73,10 +73,10 @@ async fn an_upstream_goes_on_through_a_reload_and_the_rules_are_new() {
     let mut next = resolved();
     next.rules.lock = Some(lock.clone());
     let reload = host.begin_reload(next).await;
-    assert!(host.shared.rules.load().lock.is_none(), "it is not in force yet");
+    assert!(before.rules.load().lock.is_none(), "it is not in force yet");
     host.finish_reload(reload);
     assert!(Arc::ptr_eq(&before, &host.upstream("docs").unwrap()));
-    assert_eq!(host.shared.rules.load().lock.as_ref(), Some(&lock));
+    assert_eq!(before.rules.load().lock.as_ref(), Some(&lock));
 
     let mut next = resolved();
     next.upstreams[0].settings.retries = 7;

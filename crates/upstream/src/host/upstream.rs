@@ -18,7 +18,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{ConfiguredUpstream, HostShared, served_tools::ServedTools};
+use super::{ConfiguredUpstream, HostRules, HostShared, served_tools::ServedTools};
 use crate::{
     ServerText,
     circuit_breaker::CircuitBreaker,
@@ -35,6 +35,8 @@ pub struct Upstream {
     pub(crate) target: Target,
     pub(super) overlays: ArcSwap<BTreeMap<String, Overlay>>,
     pub(super) shared: Arc<HostShared>,
+    /// A reload replaces them for an upstream that goes on.
+    pub(super) rules: ArcSwap<HostRules>,
     connection: ArcSwapOption<Connection>,
     pub(super) served: ArcSwap<ServedTools>,
     /// Held while listings are admitted.
@@ -118,6 +120,7 @@ pub struct Unreachable {
 impl Upstream {
     pub(super) fn new(
         configured: ConfiguredUpstream,
+        rules: Arc<HostRules>,
         shared: Arc<HostShared>,
         stop: CancellationToken,
     ) -> Self {
@@ -137,6 +140,7 @@ impl Upstream {
             target: configured.target,
             overlays: ArcSwap::from_pointee(configured.overlays),
             settings,
+            rules: ArcSwap::new(rules),
             shared,
             connection: ArcSwapOption::empty(),
             served: ArcSwap::default(),
@@ -205,7 +209,7 @@ impl Upstream {
 
     /// The timeout of a tool unless its caller gives another, in milliseconds.
     pub(crate) fn timeout_ms(&self, contract: &Contract) -> u64 {
-        self.shared.rules.load().defaults.with(&contract.limits).timeout_ms
+        self.rules.load().defaults.with(&contract.limits).timeout_ms
     }
 
     /// True if it may run this call: the tool that it serves now under that name is the one that the call was checked
@@ -270,7 +274,7 @@ impl Upstream {
 
     /// Everything that is pinned of it.
     pub(super) fn pinned_listings(&self) -> Option<ServerListings> {
-        let rules = self.shared.rules.load();
+        let rules = self.rules.load();
         let pinned = rules.lock.as_ref()?.upstreams.get(&self.id)?;
         Some(pinned.to_listings().without_refused())
     }
