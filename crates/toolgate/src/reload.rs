@@ -90,7 +90,9 @@ impl Reloader {
 
     /// Reads and checks everything, with nothing put in force.
     async fn read(&self) -> (Arc<SourceFiles>, anyhow::Result<ReadyReload>) {
-        for attempt in 1.. {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
             let sources = Arc::new(SourceFiles::default());
             let reading = self.reading(sources.clone());
             let read = tokio::task::spawn_blocking(move || {
@@ -104,13 +106,12 @@ impl Reloader {
             if are_same {
                 return (sources, ready);
             }
-            if attempt == MAX_READS {
+            if attempts == MAX_READS {
                 let error = anyhow::anyhow!("files changed while they were read; reload again");
                 return (sources, Err(error));
             }
             tokio::time::sleep(READ_AGAIN_DELAY).await;
         }
-        unreachable!("the loop ends by itself")
     }
 
     /// The work of reading, for a thread of its own.

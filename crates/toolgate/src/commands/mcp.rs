@@ -106,7 +106,7 @@ impl McpCommand {
             // The client decides when its server ends: a hangup is none of its signals.
             tokio::select! {
                 () = served => {}
-                () = reloader.run(None) => {}
+                () = Box::pin(reloader.run(None)) => {}
             }
             anyhow::Ok(())
         }))?;

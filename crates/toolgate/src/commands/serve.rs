@@ -157,7 +157,7 @@ async fn serve(
     tokio::select! {
         () = server::serve(current, listener, stop) => {}
         () = told => {}
-        () = reloader.run(Some(hangup)) => {}
+        () = Box::pin(reloader.run(Some(hangup))) => {}
     }
     gate.journal().event(gate.clock().now(), "server_stopped", json!({}));
     Ok(())
@@ -243,15 +243,15 @@ fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    let has_terminal = || std::io::stderr().is_terminal();
-    let had_terminal = has_terminal();
+    let is_terminal = || std::io::stderr().is_terminal();
+    let began_in_terminal = is_terminal();
     tokio::spawn(async move {
         for gently in [true, false] {
             loop {
                 tokio::select! {
                     _ = interrupt.recv() => break,
                     _ = terminate.recv() => break,
-                    _ = hangup.recv() => if had_terminal && !has_terminal() { break },
+                    _ = hangup.recv() => if began_in_terminal && !is_terminal() { break },
                 }
             }
             if gently {

@@ -73,9 +73,10 @@ impl Host {
                 upstreams.push(ReloadedUpstream { upstream, overlays });
                 continue;
             }
-            let changed =
-                if running.is_some() { &mut changes.restarted } else { &mut changes.added };
-            changed.push(id);
+            match running {
+                Some(_) => changes.restarted.push(id),
+                None => changes.added.push(id),
+            }
             let upstream =
                 supervisor::start(configured, &rules, &self.shared, &self.stop, &mut tasks);
             upstreams.push(ReloadedUpstream { upstream, overlays: None });

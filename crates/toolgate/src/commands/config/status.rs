@@ -109,7 +109,9 @@ fn show(report: &Value, printer: &Printer) {
         let found = failed["diagnostics"].as_array().map(Vec::as_slice).unwrap_or_default();
         for one in found {
             let (file, message) = (text(&one["file"]), text(&one["message"]));
-            printer.data(format!("{file}:{}:{}: {message}", one["line"], one["column"]));
+            let hint = one["hint"].as_str().map(|hint| format!(" (hint: {hint})"));
+            let hint = hint.unwrap_or_default();
+            printer.data(format!("{file}:{}:{}: {message}{hint}", one["line"], one["column"]));
         }
         if found.is_empty() {
             printer.data(text(&failed["message"]));

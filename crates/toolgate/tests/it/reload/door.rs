@@ -216,13 +216,6 @@ async fn the_model_of_ask_is_that_of_the_settings() {
     let metrics = world.get("/metrics").await.text();
     let runs = metrics.lines().filter(|line| line.starts_with("toolgate_ask_runs_total"));
     assert_eq!(runs.count(), 2, "{metrics}");
-
-    world.write(
-        "toolgate.yaml",
-        &format!("{}{ONLY_SIGNALS}", llm.replace("model:", "api_key_env: NO_KEY, model:")),
-    );
-    let failed = reload_fails(&world).await;
-    assert!(failed["error"].as_str().unwrap().contains("NO_KEY"), "{failed}");
 }
 
 #[tokio::test]

@@ -136,3 +136,24 @@ async fn a_hangup_while_the_server_starts_or_stops_does_no_harm() {
     let (code, ()) = tokio::join!(world.stop(), hanging_up);
     assert_eq!(code, 0);
 }
+
+/// A person who closes the window wants the server to end. One that never had a terminal reloads.
+#[test]
+fn a_server_ends_with_its_terminal() {
+    let world = World::new(BINARY, "");
+    let script = "import os, pty, sys
+process, terminal = pty.fork()
+if process == 0:
+    os.execv(sys.argv[1], [sys.argv[1], 'serve', '--listen', '127.0.0.1:0'])
+said = b''
+while b'stop with Ctrl-C' not in said:
+    said += os.read(terminal, 65536)
+os.close(terminal)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+";
+    #[allow(clippy::disallowed_types)] // Somebody else's program.
+    let mut python = std::process::Command::new("python3");
+    python.args(["-c", script, BINARY]).current_dir(world.folder());
+    testkit::CliOutput::of(&mut python).exits(0);
+    assert!(world.read("data/journal.jsonl").contains("server_stopped"));
+}
