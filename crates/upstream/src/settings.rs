@@ -38,6 +38,8 @@ pub struct UpstreamSettings {
     pub extra_ca: Vec<String>,
     /// `false` turns the upstream off.
     pub enabled: bool,
+    /// True if the server is ready (`/readyz`) only while the upstream is connected, and one of its tools is served.
+    pub required: bool,
     /// The protocol version.
     pub protocol: ProtocolChoice,
     /// When the program is started.
@@ -135,6 +137,7 @@ impl Default for UpstreamSettings {
             transport: None,
             extra_ca: Vec::new(),
             enabled: true,
+            required: false,
             protocol: ProtocolChoice::Auto,
             start: StartMode::Eager,
             idle_stop_ms: 300_000,
@@ -241,6 +244,14 @@ impl UpstreamSettings {
                     say("/sandbox", "`sandbox` needs a `command`");
                 }
             }
+        }
+        if self.required && !self.enabled {
+            say("/required", "an upstream that is turned off (`enabled`) cannot be required");
+        } else if self.required && self.start == StartMode::Lazy {
+            say(
+                "/required",
+                "`required` needs `start: eager`: a lazy program waits for its first call",
+            );
         }
         for (name, overlay) in &self.tools {
             let reserved = |name: &String| {
