@@ -8,6 +8,7 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use gate::{Gate, Jobs};
+use guard::net::ServerTls;
 
 use crate::{
     AskService,
@@ -48,6 +49,8 @@ pub struct ServerSettings {
     pub operator: [u8; 32],
     /// The MCP doors.
     pub mcp: mcp::McpSettings,
+    /// The encryption of connections; without it they are plain.
+    pub tls: Option<Arc<ServerTls>>,
     /// The number of log lines that were dropped, because nobody read them.
     pub dropped_log_lines: Arc<AtomicU64>,
 }

@@ -4,6 +4,7 @@ mod compatibility;
 pub mod env_file;
 pub mod environment;
 mod errors;
+pub mod listen;
 mod load;
 mod log;
 pub mod mcp_servers;

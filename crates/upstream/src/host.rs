@@ -40,7 +40,7 @@ use crate::{
 };
 
 /// The time between two looks at the files of the lock and the overlays.
-const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+pub const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One upstream of the settings.
 pub struct ConfiguredUpstream {

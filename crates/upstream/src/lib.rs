@@ -32,8 +32,9 @@ mod tool_output;
 pub mod variables;
 
 pub use host::{
-    ConfiguredUpstream, DownCause, Host, HostConfig, HostObserver, OverlaySource, ToolPolicy,
-    Unreachable, Upstream, UpstreamState, UpstreamStatus, error_chain, with_stderr,
+    ConfiguredUpstream, DownCause, FILE_CHECK_INTERVAL, Host, HostConfig, HostObserver,
+    OverlaySource, ToolPolicy, Unreachable, Upstream, UpstreamState, UpstreamStatus, error_chain,
+    with_stderr,
 };
 pub use listings::ServerListings;
 pub use relay::mirror_headers;

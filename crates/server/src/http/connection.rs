@@ -5,6 +5,7 @@
 //! supervisor looks at all of them now and then.
 
 mod activity;
+mod encryption;
 mod supervisor;
 mod tracked;
 
@@ -17,6 +18,7 @@ use axum::{
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Duration, Instant},
@@ -125,15 +127,37 @@ async fn drain(app: &App, supervisor: &ConnectionSupervisor) {
 
 async fn connection(
     app: Arc<App>,
-    (routes, refusals): (Router, Router),
+    routers: (Router, Router),
     stream: TcpStream,
     activity: Arc<ConnectionActivity>,
     supervisor: Arc<ConnectionSupervisor>,
 ) {
     // An answer is one small write: waiting to fill a packet only adds delay.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
     let _open = OpenConnection(activity.clone());
+    let Some(tls) = app.settings.tls.clone() else {
+        return speak(app, routers, stream, activity, supervisor).await;
+    };
+    // Apart, so that a plain connection takes no room for it.
+    let encrypted = async move {
+        if let Some(stream) = encryption::begin(&tls, stream).await {
+            speak(app, routers, stream, activity, supervisor).await;
+        }
+    };
+    Box::pin(encrypted).await;
+}
+
+/// Answers the requests of a connection.
+async fn speak<S>(
+    app: Arc<App>,
+    (routes, refusals): (Router, Router),
+    stream: S,
+    activity: Arc<ConnectionActivity>,
+    supervisor: Arc<ConnectionSupervisor>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let stream = TokioIo::new(TrackedStream { stream, activity: activity.clone() });
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (app, busy) = (app.clone(), activity.busy());
         let (routes, refusals) = (routes.clone(), refusals.clone());

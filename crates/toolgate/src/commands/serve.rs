@@ -1,8 +1,8 @@
 //! `toolgate serve`: serves REST and MCP over HTTP until it is stopped.
 
-use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use contract::{ApprovalRequirement, Contract};
 use gate::{
@@ -21,10 +21,12 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Host, UpstreamState};
 
 use crate::{
-    Exit, commands, logging,
+    Exit,
+    certificate::ServerCertificate,
+    commands, logging,
     printer::{Printer, counted},
     server_settings,
-    settings::{self, Flags, LoadedSettings, PolicyPreset, environment},
+    settings::{self, Flags, LoadedSettings, PolicyPreset, environment, listen::ListenAddress},
     start_checks,
     wiring::{
         self,
@@ -37,11 +39,19 @@ use crate::{
 
 /// Serve tools over HTTP: REST and MCP
 #[derive(Args)]
-pub struct ServeCommand {}
+pub struct ServeCommand {
+    /// Serve HTTPS with this certificate (PEM, with its chain), instead of `server.tls`
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
 
 impl ServeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
+        let tls = self.tls_cert.clone().zip(self.tls_key.clone());
+        let (loaded, bound) = commands::ready(&Flags { tls, ..flags.clone() })?;
         printer.diagnostics(&loaded.remarks);
         printer.diagnostics(&environment::unknown(&loaded, &bound));
         let log = logging::start(&loaded.settings.log)?;
@@ -52,6 +62,7 @@ impl ServeCommand {
             tracing::warn!("{}; {}", exposed.message(), sandboxes::EXPOSED_HINT);
         }
         let tokens = tokens(&loaded)?;
+        let certificate = ServerCertificate::open(&loaded)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let mut config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
@@ -67,6 +78,10 @@ impl ServeCommand {
                 upstreams::keep_catalogue(&opened.gate, host, fixed, start_wait);
                 let mut settings = server_settings::settings(&loaded, &opened.data, tokens)?;
                 settings.dropped_log_lines = log.dropped();
+                settings.tls = certificate.as_ref().map(|certificate| certificate.tls.clone());
+                if let Some(certificate) = certificate {
+                    tokio::spawn(certificate.follow(opened.gate.clone()));
+                }
                 serve(&loaded, &opened, host, listener, settings, printer).await
             });
             serving.await
@@ -133,7 +148,8 @@ fn announce(
         json!({ "address": address.to_string(), "tools": tools }),
     );
     let version = env!("CARGO_PKG_VERSION");
-    printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
+    let scheme = if loaded.settings.server.tls.is_some() { "https" } else { "http" };
+    printer.data(format!("toolgate {version} listens on {scheme}://{address} with {tools} tools"));
     if let Some(line) = unasked(gate, loaded.settings.policy.preset) {
         printer.say(line);
     }
@@ -178,22 +194,21 @@ fn tokens(loaded: &LoadedSettings) -> anyhow::Result<Vec<ServerToken>> {
 }
 
 /// Binds the address. Without tokens only a loopback address is allowed.
-async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
-    let addresses: Vec<SocketAddr> = tokio::net::lookup_host(listen)
+async fn bind(listen: &ListenAddress, open: bool) -> anyhow::Result<TcpListener> {
+    let target = listen.target().map_err(|problem| anyhow!("server.listen: {problem}"))?;
+    let addresses = target
+        .addresses()
         .await
-        .with_context(|| {
-            format!("server.listen: `{listen}` is not an address like 127.0.0.1:8000")
-        })?
-        .collect();
+        .with_context(|| format!("server.listen: `{target}` cannot be resolved"))?;
     if open && !addresses.iter().all(|address| address.ip().is_loopback()) {
         bail!(
-            "server.listen: `{listen}` is reachable from other machines; set `server.tokens`, or \
+            "server.listen: `{target}` is reachable from other machines; set `server.tokens`, or \
              listen on 127.0.0.1"
         );
     }
     TcpListener::bind(&*addresses)
         .await
-        .with_context(|| format!("server.listen: cannot listen on {listen}"))
+        .with_context(|| format!("server.listen: cannot listen on {target}"))
 }
 
 /// Removes artifacts from before the start whose job was never recorded.

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use contract::{Diagnostic, Document, Severity, Violation, document::edit};
 use guard::files::PathLocation;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     FileErrors, SettingsError, ToolgateSettings, compatibility, env_file, mcp_servers, mlx_host,
@@ -34,12 +34,15 @@ pub struct Flags {
     /// Read no settings file: neither ./toolgate.yaml nor the one in `TOOLGATE_CONFIG`
     #[arg(long, global = true)]
     pub no_config: bool,
-    /// Address and port to listen on, instead of `server.listen`
+    /// Address and port to listen on, or a port of this machine alone, instead of `server.listen`
     #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
     pub listen: Option<String>,
     /// Data folder, instead of `data_dir`
     #[arg(long, global = true, value_name = "FOLDER", env = "TOOLGATE_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
+    /// The files of a certificate and its key, instead of `server.tls`
+    #[arg(skip)]
+    pub tls: Option<(PathBuf, PathBuf)>,
 }
 
 /// The settings, and where they came from.
@@ -227,6 +230,12 @@ impl Flags {
         }
         if let Some(listen) = &self.listen {
             document.set(&["server", "listen"], Value::String(listen.clone()));
+        }
+        if let Some((cert, key)) = &self.tls {
+            // They start where the person is.
+            let [cert, key] =
+                [cert, key].map(|path| std::path::absolute(path).unwrap_or(path.clone()));
+            document.set(&["server", "tls"], json!({ "cert": cert, "key": key }));
         }
         // The file itself is valid, so an error from here on is an error of these variables.
         let schema = contract::Schema::compile(&schema()).context("the schema of the settings")?;

@@ -102,6 +102,15 @@ impl ConnectionActivity {
         }
     }
 
+    /// Notes how an attempt to send what was written ended: encryption keeps some of it. A plain connection has nothing
+    /// left to send.
+    pub(super) fn flushed(&self, result: &Poll<io::Result<()>>) {
+        let is_blocked = result.is_pending();
+        if is_blocked != self.blocked.load(Relaxed) {
+            self.blocked.store(is_blocked, Relaxed);
+        }
+    }
+
     fn touch(&self) {
         self.since.store(self.clock.load(Relaxed), Relaxed);
     }

@@ -10,10 +10,7 @@ use std::{
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use hyper::body::{Frame, Incoming, SizeHint};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::activity::{BODY, BUSY, BusyGuard, ConnectionActivity, HEAD, IDLE, NEW};
 
@@ -88,12 +85,12 @@ impl HttpBody for TrackedBody {
 }
 
 /// A stream that notes when bytes move.
-pub(super) struct TrackedStream {
-    pub(super) stream: TcpStream,
+pub(super) struct TrackedStream<S> {
+    pub(super) stream: S,
     pub(super) activity: Arc<ConnectionActivity>,
 }
 
-impl AsyncRead for TrackedStream {
+impl<S: AsyncRead + Unpin> AsyncRead for TrackedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -120,7 +117,7 @@ impl AsyncRead for TrackedStream {
     }
 }
 
-impl AsyncWrite for TrackedStream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TrackedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -146,7 +143,9 @@ impl AsyncWrite for TrackedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let result = Pin::new(&mut self.stream).poll_flush(context);
+        self.activity.flushed(&result);
+        result
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -73,6 +73,7 @@ pub fn doors() -> server::ServerSettings {
     let mut mcp = server::mcp::McpSettings::new(*b"the key of the fixture, and only");
     mcp.task_after = TASK_AFTER;
     server::ServerSettings {
+        tls: None,
         dropped_log_lines: Arc::default(),
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: 1_000_000,

@@ -83,6 +83,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     let start_errors = start_checks::start_errors(loaded);
     found.cannot_start = start_errors.iter().any(|one| one.certainty == Certainty::Here);
     found.diagnostics.extend(start_errors.iter().map(|one| one.diagnostic(loaded)));
+    found.diagnostics.extend(start_checks::certificate_warnings(loaded));
     found.diagnostics.extend(upstreams::mistakes(loaded));
     found.diagnostics.extend(secret_values::readable_by_others(loaded));
     found.diagnostics.extend(wiring::policy::unmatched_pinned(loaded));
