@@ -13,7 +13,7 @@ use guard::net::ServerTls;
 use crate::{
     AskService,
     ask_service::NoAskService,
-    http::unread::UnreadResponses,
+    http::{page_session::PageSessions, unread::UnreadResponses},
     mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };
@@ -73,6 +73,7 @@ pub struct App {
     pub(crate) asks: Arc<dyn AskService>,
     pub(crate) mcp: mcp::McpState,
     pub(crate) unread: Arc<UnreadResponses>,
+    pub(crate) pages: PageSessions,
     documents: ArcSwapOption<Documents>,
 }
 
@@ -106,6 +107,7 @@ impl App {
         let mcp = mcp::McpState::new(&settings.mcp);
         let unread = UnreadResponses::new(settings.max_unread_bytes);
         Arc::new(Self {
+            pages: PageSessions::new(settings.mcp.state_key),
             unread,
             gate,
             jobs,

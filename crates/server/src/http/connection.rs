@@ -168,7 +168,7 @@ async fn speak<S>(
             if app.unread.is_full() && !is_health_check {
                 Box::pin(app.unread.wait_for_room()).await;
             }
-            let identified = identity::identify(&app.settings, &request);
+            let identified = identity::identify(&app, &request);
             if let Ok((caller, _)) = &identified
                 && !is_health_check
                 && !busy.0.has_place_of(caller.name())
