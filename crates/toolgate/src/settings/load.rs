@@ -2,12 +2,12 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::OnceLock,
 };
 
 use anyhow::{Context, bail};
 use clap::Args;
-use contract::{Diagnostic, Document, Severity, Violation, document::edit};
+use contract::{Diagnostic, Document, Violation, document::edit};
 use guard::files::PathLocation;
 use serde_json::{Value, json};
 
@@ -81,10 +81,15 @@ impl LoadedSettings {
         self.document.error(pointer, message)
     }
 
-    /// The same error at its place in the file: at its setting if it is a `SettingsError`.
-    pub fn place(&self, error: &anyhow::Error) -> Diagnostic {
-        let pointer = error.downcast_ref().map_or("", SettingsError::pointer);
-        self.error(pointer, format!("{error:#}"))
+    /// The same errors at their places: in another file, or in this one at its setting if it is a `SettingsError`.
+    pub fn placed(&self, error: anyhow::Error) -> Vec<Diagnostic> {
+        error.downcast().map_or_else(
+            |error: anyhow::Error| {
+                let pointer = error.downcast_ref().map_or("", SettingsError::pointer);
+                vec![self.error(pointer, format!("{error:#}"))]
+            },
+            |FileErrors(found)| found,
+        )
     }
 
     /// True if the file contains this text anywhere.
@@ -269,19 +274,8 @@ fn responsible(names: &[String], pointers: &[&str]) -> String {
 
 /// Reads a settings file.
 pub fn read(file: &Path) -> anyhow::Result<String> {
-    let bytes = files::read_document(file)
-        .with_context(|| format!("cannot read the settings file `{}`", file.display()))?;
-    let name = file.display().to_string();
-    String::from_utf8(bytes).map_err(|error| FileErrors(vec![not_utf8(&name, &error)]).into())
-}
-
-/// A file that is not UTF-8, shown at the first wrong byte.
-fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
-    let at = error.utf8_error().valid_up_to();
-    let text: Arc<str> = String::from_utf8_lossy(error.as_bytes()).into();
-    let message = "the settings file is not UTF-8 text";
-    Diagnostic::new(Severity::Error, name, &text, at..at + 1, message)
-        .hint("save the file as UTF-8")
+    files::read_document_text(file)
+        .with_context(|| format!("cannot read the settings file `{}`", file.display()))
 }
 
 /// All errors of the file, in one run.

@@ -11,6 +11,7 @@ mod bad_commands;
 mod bad_lines;
 mod bad_messages;
 mod bad_state;
+mod broken_files;
 mod browser;
 mod busy;
 mod check_time;

@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 use testkit::{World, texts};
 
 /// The server that says what a file tells it to.
-const SCRIPTED: &str = include_str!("upstreams/scripted.py");
+pub const SCRIPTED: &str = include_str!("upstreams/scripted.py");
 
 /// A set-up with scripted upstreams, not started yet. They work in a folder of their own: beside the settings they could
 /// make no files.

@@ -90,7 +90,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     let contracts = match wiring::gathered(loaded) {
         Ok(contracts) => contracts,
         Err(error) => {
-            found.diagnostics.push(loaded.place(&error));
+            found.diagnostics.extend(loaded.placed(error));
             return found;
         }
     };
@@ -102,7 +102,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
         found.diagnostics.push(warning.hint(sandboxes::EXPOSED_HINT));
     }
     if let Err(error) = wiring::protected_paths::check(&contracts.bound, loaded) {
-        found.diagnostics.push(loaded.place(&error));
+        found.diagnostics.extend(loaded.placed(error));
         // That depends on the folders of this machine, not on the file.
         found.unclear = true;
     }
@@ -112,7 +112,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
             upstreams::host_config(loaded, UpstreamFilter::All, &fixed).map(|_| ())
         });
         if let Err(error) = planned {
-            found.diagnostics.push(loaded.place(&error));
+            found.diagnostics.extend(loaded.placed(error));
         }
     }
     found
