@@ -40,7 +40,7 @@ impl TraceCommand {
         let text = files::read(file)?;
         let trace: Trace = contract::json::parse_as(text.as_bytes()).map_err(|error| {
             let found = error.diagnostic(&file.display().to_string(), &text);
-            FileErrors(vec![found.hint("a trace is a file of `ask.trace_dir`")])
+            FileErrors(vec![found.hint("the file is not a trace: `ask --trace FILE` writes one")])
         })?;
         show(&trace, *full, printer);
         Ok(Exit::Ok)
