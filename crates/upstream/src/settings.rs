@@ -17,6 +17,7 @@ use crate::{connection::ConnectionLimits, names};
 /// An upstream MCP server: a program (`command`) or an address (`url`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a setting of its own.
 pub struct UpstreamSettings {
     /// The program, by name or path. `${NAME}` is replaced by an environment variable, or one of `toolgate.env` beside
     /// this file, here and in `args`, `env`, `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.

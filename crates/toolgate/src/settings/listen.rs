@@ -89,13 +89,11 @@ impl ListenAddress {
             return problem(format!("`{text}` is an IPv6 address without a port"), hint);
         }
         let Some((host, digits)) = text.rsplit_once(':') else {
-            return match is_host_name(text) {
-                true => problem(
-                    format!("`{text}` has no port"),
-                    format!("write `{text}:8000`, or a port alone"),
-                ),
-                false => problem(not_an_address(text), "write `127.0.0.1:8000`".to_owned()),
-            };
+            if is_host_name(text) {
+                let hint = format!("write `{text}:8000`, or a port alone");
+                return problem(format!("`{text}` has no port"), hint);
+            }
+            return problem(not_an_address(text), "write `127.0.0.1:8000`".to_owned());
         };
         let port = port(digits)?;
         match host {
