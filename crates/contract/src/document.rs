@@ -263,6 +263,12 @@ fn plain_words(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().to_string();
     let text = text.lines().next().unwrap_or("is not YAML").to_owned();
     let words = text.split(" at line ").next().unwrap_or(&text);
+    if words.contains("multiple YAML documents") {
+        return "a second document begins here; only one is read".to_owned();
+    }
+    if words.contains("budget breached: Depth") {
+        return "this is nested too deeply".to_owned();
+    }
     if let Some(key) = words.strip_prefix("error: ").unwrap_or(words).strip_prefix(DUPLICATE) {
         let key = key.split(", set ").next().unwrap_or(key);
         return format!("the key `{key}` appears twice");
@@ -303,10 +309,21 @@ fn unfold(
 
 fn bytes_of(location: &serde_saphyr::Location, text: &str) -> Range<usize> {
     let span = location.span();
-    let offset = |number: Option<u64>| number.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-    let start = offset(span.byte_offset()).min(text.len());
-    let end = start.saturating_add(offset(span.byte_len())).min(text.len());
-    start..end
+    let number = |number: Option<u64>| usize::try_from(number?).ok();
+    let start = number(span.byte_offset()).unwrap_or_else(|| byte_of(location, text));
+    let start = start.min(text.len());
+    let length = number(span.byte_len()).unwrap_or(1);
+    start..start.saturating_add(length).min(text.len())
+}
+
+/// The place of an error of syntax, of which the parser knows only the line and the characters before it in there.
+fn byte_of(location: &serde_saphyr::Location, text: &str) -> usize {
+    let before = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let mut lines = text.split_inclusive('\n');
+    let above: usize = lines.by_ref().take(before(location.line())).map(str::len).sum();
+    let line = lines.next().unwrap_or_default();
+    let inside = line.char_indices().nth(before(location.column()));
+    above + inside.map_or(line.len(), |(at, _)| at)
 }
 
 /// Any YAML value whose parts know where they stand.
@@ -430,6 +447,26 @@ mod tests {
     fn a_key_that_is_there_twice_is_told_in_our_words() {
         let found = Document::parse("doors.yaml", "wide: 1\nwide: 2\n").unwrap_err();
         assert_eq!((found.message.as_str(), found.line), ("the key `wide` appears twice", 2));
+    }
+
+    #[test]
+    fn what_is_not_yaml_is_shown_in_its_place() {
+        for (text, line, column) in [
+            ("server:\n  listen: [ 1\n", 2, 11),
+            ("é: ü\r\nb: {\r\n", 2, 4),
+            ("a:\n\tb: 1\n", 2, 2),
+            ("a: 1\nb: 'x\n", 3, 1),
+            ("a: 1\nb: \"é\" x: y\n", 2, 8),
+            ("a: 1\n b: 2\n", 2, 3),
+            ("a: 1\nb: *x\n", 2, 4),
+            ("- a\nb: 1\n", 2, 1),
+            ("a: 1\n---\nb: 2\n", 3, 1),
+            ("a: 1\nb: @x\n", 2, 4),
+            ("a: 1\nb: 1e999\n", 2, 4),
+        ] {
+            let found = Document::parse("x.yaml", text).unwrap_err();
+            assert_eq!((found.line, found.column), (line, column), "{text:?}: {}", found.message);
+        }
     }
 
     #[test]

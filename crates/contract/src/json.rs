@@ -6,8 +6,12 @@
 
 use std::fmt;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
+
+use crate::{Diagnostic, Severity};
 
 /// An error in a JSON text, and its place.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -19,6 +23,25 @@ pub struct JsonError {
     pub line: usize,
     /// Counted from 1, in bytes.
     pub column: usize,
+    /// True if the text is not JSON; otherwise it is JSON that says something else than it should.
+    pub is_syntax: bool,
+}
+
+impl JsonError {
+    /// The error at its place in the text of this file.
+    pub fn diagnostic(&self, file: &str, text: &str) -> Diagnostic {
+        let before = text.split_inclusive('\n').take(self.line.saturating_sub(1));
+        let line = before.map(str::len).sum::<usize>();
+        let at = (line + self.column.saturating_sub(1)).min(text.len());
+        let what = if self.is_syntax { "not valid JSON: " } else { "" };
+        let message = format!("{what}{}", self.message);
+        Diagnostic::new(Severity::Error, file, &text.into(), at..at + 1, message)
+    }
+}
+
+/// The same as a type that reads itself. Of two equal keys it may pick one.
+pub fn parse_as<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonError> {
+    serde_json::from_slice(bytes).map_err(|error| locate(&error))
 }
 
 /// The value that the bytes spell, if they spell exactly one.
@@ -47,7 +70,8 @@ fn locate(error: &serde_json::Error) -> JsonError {
     let text = error.to_string();
     // serde_json ends its text with the place, which has fields of its own here.
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
-    JsonError { message, line: error.line(), column: error.column() }
+    let is_syntax = !error.is_data();
+    JsonError { message, line: error.line(), column: error.column(), is_syntax }
 }
 
 struct Strict;
@@ -108,11 +132,11 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            let value = entries.next_value_seed(Strict)?;
             match map.entry(key) {
                 serde_json::map::Entry::Vacant(place) => {
-                    place.insert(value);
+                    place.insert(entries.next_value_seed(Strict)?);
                 }
+                // Before its value is read: the error is at the key.
                 serde_json::map::Entry::Occupied(place) => {
                     let key: String = place.key().chars().take(64).collect();
                     return Err(de::Error::custom(format_args!("key `{key}` appears twice")));
@@ -140,6 +164,20 @@ mod tests {
         check("1e999", "number out of range");
         check("", "EOF while parsing a value");
         check(&"[".repeat(100_000), "recursion limit exceeded");
+    }
+
+    #[test]
+    fn an_error_is_shown_in_its_place() {
+        for (text, line, column) in [
+            ("{\"a\": 1,\n \"é\": tru}", 2, 10),
+            ("[1,]", 1, 4),
+            ("", 1, 1),
+            ("{\n", 2, 1),
+            ("{\"a\":1,\n\"a\":2}", 2, 3),
+        ] {
+            let found = parse(text.as_bytes()).unwrap_err().diagnostic("x.json", text);
+            assert_eq!((found.line, found.column), (line, column), "{text}: {}", found.message);
+        }
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! after it is decompressed, while it comes in. There are no cookies, no referrer, no proxy of the
 //! environment.
 //!
-//! [`charset`] and [`sniff`] make text of the bytes that come back.
+//! [`charset`] and [`sniff`] make text of the bytes that come back. [`ServerTls`] is the other side of encryption: that
+//! of a server of ours.
 //!
 //! ```no_run
 //! use guard::net::{HttpClient, HttpRequest, HttpClientSettings};
@@ -42,6 +43,7 @@ mod request;
 mod resolve;
 mod robots;
 mod rules;
+mod server_tls;
 mod service;
 mod settings;
 pub mod sniff;
@@ -56,6 +58,7 @@ pub use operator::{base_url_problem, key_variable_problem};
 pub use request::{BodyAction, BodyFilter, HttpRequest, HttpResponse, RequestLimits};
 pub use resolve::{Addresses, Resolve, SystemResolver};
 pub use rules::{DEFAULT_MAX_REDIRECTS, MAX_URL_BYTES, NetRules};
+pub use server_tls::{CertificatePair, PairError, ServerTls, ServerTlsStream};
 pub use service::{
     ResponseBody, ServiceClient, ServiceHeaders, ServiceRequest, ServiceResponse, ServiceSettings,
 };

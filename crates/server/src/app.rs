@@ -8,11 +8,12 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use gate::{Caller, Gate, Jobs};
+use guard::net::ServerTls;
 
 use crate::{
     AskService, OPERATOR, ReloadStatus,
     ask_service::NoAskService,
-    http::unread::UnreadResponses,
+    http::{page_session::PageSessions, unread::UnreadResponses},
     mcp::{self, EmptyLibrary, Library},
     rest::documents::Documents,
 };
@@ -48,6 +49,8 @@ pub struct ServerSettings {
     pub operator: [u8; 32],
     /// The MCP doors.
     pub mcp: mcp::McpSettings,
+    /// The encryption of connections; without it they are plain.
+    pub tls: Option<Arc<ServerTls>>,
     /// The number of log lines that were dropped, because nobody read them.
     pub dropped_log_lines: Arc<AtomicU64>,
     /// The reloads of the settings so far.
@@ -80,6 +83,7 @@ pub struct App {
     pub(crate) asks: Arc<dyn AskService>,
     pub(crate) mcp: mcp::McpState,
     pub(crate) unread: Arc<UnreadResponses>,
+    pub(crate) pages: PageSessions,
     documents: ArcSwapOption<Documents>,
 }
 
@@ -111,6 +115,7 @@ impl App {
         let mcp = mcp::McpState::new(&settings.mcp, settings.tokens.clone());
         let unread = UnreadResponses::new(settings.max_unread_bytes);
         Arc::new(Self {
+            pages: PageSessions::new(settings.mcp.state_key),
             unread,
             gate,
             jobs,
@@ -126,6 +131,7 @@ impl App {
     pub fn reloaded(&self, mut settings: ServerSettings, asks: Arc<dyn AskService>) -> Arc<Self> {
         settings.limit_keep_alive();
         Arc::new(Self {
+            pages: PageSessions::new(settings.mcp.state_key),
             unread: self.unread.clone(),
             gate: self.gate.clone(),
             jobs: self.jobs.clone(),

@@ -4,5 +4,6 @@ pub(crate) mod body;
 pub(crate) mod connection;
 pub(crate) mod event_stream;
 pub(crate) mod identity;
+pub(crate) mod page_session;
 pub(crate) mod places;
 pub(crate) mod unread;

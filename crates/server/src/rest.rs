@@ -5,7 +5,7 @@ mod artifacts;
 mod ask;
 pub(crate) mod call;
 mod config;
-mod docs;
+pub(crate) mod docs;
 pub(crate) mod documents;
 mod events;
 pub(crate) mod execute;
@@ -41,12 +41,16 @@ use crate::{
 /// Every route.
 pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
+        .route("/", get(docs::root))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::json))
         .route("/openapi.yaml", get(openapi::yaml))
         .route("/docs", get(docs::page))
+        // A session of a browser reads only what is below the page.
+        .route("/docs/openapi.json", get(openapi::json))
+        .route("/docs/openapi.yaml", get(openapi::yaml))
         .route("/docs/{file}", get(docs::file))
         .route("/v1/tools", get(tools::list))
         .route(execute::PATH, post(execute::execute))

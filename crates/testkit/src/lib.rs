@@ -38,6 +38,7 @@ pub use process::{
 pub use raw::Raw;
 pub use shell::Shell;
 pub use tmpfs::{BindMount, TmpfsMount, skipped};
+pub use tokio_rustls::rustls::version as tls_version;
 pub use upstream::{Reply, Upstream};
 pub use wait::{Condition, eventually, next_millisecond, until};
 pub use world::World;

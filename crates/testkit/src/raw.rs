@@ -3,19 +3,24 @@
 use std::{io, time::Duration};
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::TcpStream,
     time::timeout,
 };
+use tokio_rustls::rustls::{SupportedProtocolVersion, version};
 
-use crate::{Answer, World};
+use crate::{Answer, Authority, World};
 
 /// The timeout for a response, or for the end of the connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
+/// A stream, encrypted or not.
+trait RawStream: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> RawStream for T {}
+
 /// A connection that sends exactly the bytes it is given.
 pub struct Raw {
-    stream: TcpStream,
+    stream: Box<dyn RawStream>,
     read: Vec<u8>,
 }
 
@@ -105,7 +110,24 @@ impl World {
     /// A connection by hand.
     pub async fn connect(&self) -> Raw {
         let stream = TcpStream::connect(("127.0.0.1", self.port())).await.unwrap();
-        Raw { stream, read: Vec::new() }
+        Raw { stream: Box::new(stream), read: Vec::new() }
+    }
+
+    /// An encrypted connection to `localhost`, whose certificate must be of this authority.
+    pub async fn encrypted(&self, authority: &Authority) -> io::Result<Raw> {
+        self.encrypted_with(authority, &version::TLS13).await
+    }
+
+    /// The same with this version of TLS.
+    pub async fn encrypted_with(
+        &self,
+        authority: &Authority,
+        version: &'static SupportedProtocolVersion,
+    ) -> io::Result<Raw> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port())).await?;
+        let name = "localhost".try_into().unwrap();
+        let stream = authority.connector(version).connect(name, stream).await?;
+        Ok(Raw { stream: Box::new(stream), read: Vec::new() })
     }
 
     /// A connection by hand that has sent these bytes.

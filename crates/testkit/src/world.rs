@@ -24,6 +24,8 @@ pub struct World {
     folder: TempDir,
     child: Option<Child>,
     port: u16,
+    /// `http` or `https`.
+    scheme: String,
     stderr: Arc<Mutex<String>>,
     /// The stderr of a server whose log nobody reads.
     unread_stderr: Option<ChildStderr>,
@@ -43,6 +45,7 @@ impl World {
             folder,
             child: None,
             port: 0,
+            scheme: String::new(),
             stderr: Arc::default(),
             unread_stderr: None,
             reads_stderr: true,
@@ -158,11 +161,12 @@ impl World {
             line
         });
         let line = tokio::time::timeout(Duration::from_mins(1), line).await.unwrap().unwrap();
-        self.port = line
-            .split("http://")
-            .nth(1)
-            .and_then(|rest| rest.split_whitespace().next()?.rsplit(':').next()?.parse().ok())
-            .unwrap_or_else(|| panic!("no port in `{line}`: {}", self.stderr()));
+        let address = line.split_whitespace().find_map(|word| {
+            let (scheme, port) = word.split_once("://127.0.0.1:")?;
+            Some((scheme.to_owned(), port.parse().ok()?))
+        });
+        (self.scheme, self.port) =
+            address.unwrap_or_else(|| panic!("no port in `{line}`: {}", self.stderr()));
         self.child = Some(child);
     }
 
@@ -202,7 +206,7 @@ impl World {
 
     /// The address of a path.
     pub fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        format!("{}://127.0.0.1:{}{path}", self.scheme, self.port)
     }
 
     /// Kills the server at once.

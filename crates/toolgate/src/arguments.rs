@@ -3,7 +3,7 @@
 //! `name=text`, `name:=json`, `name=@file` (its text), `name:=@file` (its JSON), and `-`
 //! for a whole JSON object on stdin.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde_json::{Map, Value};
 
 use crate::files::{self, MAX_FILE_BYTES};
@@ -14,7 +14,7 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     for word in words {
         if word == "-" {
             let bytes = files::read_bounded(std::io::stdin(), "stdin", MAX_FILE_BYTES)?;
-            match contract::json::parse(&bytes).context("stdin is not JSON")? {
+            match files::json("stdin", &String::from_utf8_lossy(&bytes))? {
                 Value::Object(given) => {
                     for (name, value) in given {
                         put(&mut arguments, name, value)?;
@@ -29,9 +29,7 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
         };
         match name.strip_suffix(':') {
             Some(name) => {
-                let text = files::given(text)?;
-                let value = contract::json::parse(text.as_bytes())
-                    .with_context(|| format!("`{name}` is not JSON"))?;
+                let value = files::given_json(text, || format!("`{name}` is not JSON"))?;
                 put(&mut arguments, name.to_owned(), value)?;
             }
             None => {

@@ -207,6 +207,24 @@ fn unreachable(upstream: &Upstream) -> Option<String> {
     }
 }
 
+/// Keeps Ctrl-C and SIGTERM from ending the command between two steps that belong together: from now on it comes to its
+/// own end, which is near.
+pub struct HeldSignals {
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl HeldSignals {
+    pub fn hold() -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let entered = runtime.enter();
+        for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+            drop(signal(kind)?);
+        }
+        drop(entered);
+        Ok(Self { _runtime: runtime })
+    }
+}
+
 /// Waits for Ctrl-C or SIGTERM.
 async fn interrupted() -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;

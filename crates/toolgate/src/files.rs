@@ -3,10 +3,14 @@
 use std::{
     io::{Read, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::{Context, bail};
-use contract::document::MAX_DOCUMENT_BYTES;
+use contract::{Diagnostic, Severity, document::MAX_DOCUMENT_BYTES};
+use serde_json::Value;
+
+use crate::settings::FileErrors;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -74,15 +78,37 @@ fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
 
 /// Reads a file that a person named. It must be UTF-8.
 pub fn read(file: &Path) -> anyhow::Result<String> {
-    let name = format!("`{}`", file.display());
+    let shown = file.display().to_string();
+    let name = format!("`{shown}`");
     let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
-    String::from_utf8(read_bounded(opened, &name, MAX_FILE_BYTES)?)
-        .with_context(|| format!("{name} is not UTF-8 text"))
+    text(&shown, read_bounded(opened, &name, MAX_FILE_BYTES)?)
+}
+
+/// The JSON of a file that a person named. Of two equal keys none is picked.
+pub fn read_json(file: &Path) -> anyhow::Result<Value> {
+    json(&file.display().to_string(), &read(file)?)
+}
+
+/// The JSON of a text. A mistake is shown in its place.
+pub fn json(name: &str, text: &str) -> anyhow::Result<Value> {
+    let read = contract::json::parse(text.as_bytes());
+    read.map_err(|error| FileErrors(vec![error.diagnostic(name, text)]).into())
+}
+
+/// The text of a file. One that is not UTF-8 is shown at the first wrong byte.
+fn text(name: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let text: Arc<str> = String::from_utf8_lossy(error.as_bytes()).into();
+        let message = "the file is not UTF-8 text";
+        let found = Diagnostic::new(Severity::Error, name, &text, at..at + 1, message);
+        FileErrors(vec![found.hint("save the file as UTF-8")]).into()
+    })
 }
 
 /// Reads a document: settings, a contract, an overlay, an allowlist. Of one that is too large no more is read than tells
 /// so.
-pub fn read_document(file: &Path) -> std::io::Result<Vec<u8>> {
+fn read_document(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(file)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_DOCUMENT_BYTES {
@@ -93,9 +119,8 @@ pub fn read_document(file: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// The text of a document. It must be UTF-8.
-pub fn read_document_text(file: &Path) -> std::io::Result<String> {
-    String::from_utf8(read_document(file)?)
-        .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()))
+pub fn read_document_text(file: &Path) -> anyhow::Result<String> {
+    text(&file.display().to_string(), read_document(file)?)
 }
 
 /// Every `.yaml`, `.yml` and `.json` of a folder, sorted.
@@ -117,6 +142,14 @@ pub fn given(text: &str) -> anyhow::Result<String> {
     match text.strip_prefix('@') {
         Some(file) => read(file.as_ref()),
         None => Ok(text.to_owned()),
+    }
+}
+
+/// The JSON of an argument, or of the file that it names after an `@`.
+pub fn given_json(text: &str, trouble: impl Fn() -> String) -> anyhow::Result<Value> {
+    match text.strip_prefix('@') {
+        Some(file) => read_json(file.as_ref()),
+        None => contract::json::parse(text.as_bytes()).with_context(trouble),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The binary: settings, commands (one file each), wiring, printing.
 
 mod arguments;
+mod certificate;
 mod commands;
 mod examples;
 mod files;

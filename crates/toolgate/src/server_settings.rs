@@ -39,6 +39,7 @@ pub fn settings(
         tokens,
         operator: Sha256::digest(operator.as_bytes()).into(),
         mcp: mcp(loaded, data.key(STATE_KEY)?),
+        tls: None,
         dropped_log_lines: Arc::default(),
         reloads: Arc::default(),
     })

@@ -4,6 +4,7 @@ mod compatibility;
 pub mod env_file;
 pub mod environment;
 mod errors;
+pub mod listen;
 mod load;
 mod log;
 pub mod mcp_servers;
@@ -24,4 +25,4 @@ pub use model::{
 };
 pub use reference::markdown;
 pub use restart_keys::keep_bound;
-pub use source_files::{FileState, SourceFiles};
+pub use source_files::{FileStamp, FileState, SourceFiles};

@@ -1,13 +1,17 @@
 //! Errors that keep a server from starting, found without starting one or creating anything.
 
-use std::{net::SocketAddr, path::Path};
+use std::path::Path;
 
 use anyhow::bail;
 use contract::Diagnostic;
+use guard::net::PairError;
 use server::ServerToken;
 use sha2::{Digest, Sha256};
 
-use crate::settings::{LoadedSettings, ServerSection, TokenEntry};
+use crate::{
+    certificate::{CertificateFiles, CertificateWarning},
+    settings::{LoadedSettings, ServerSection, TokenEntry, listen::ListenTarget},
+};
 
 /// Caller names that Toolgate uses itself.
 const RESERVED_CALLERS: &[&str] = &[server::OPERATOR, "local", "cli", "stdio"];
@@ -32,7 +36,7 @@ pub struct StartupError {
     /// The error.
     pub message: String,
     /// The next step.
-    pub hint: Option<&'static str>,
+    pub hint: Option<String>,
     /// Where it holds.
     pub certainty: Certainty,
 }
@@ -42,8 +46,8 @@ impl StartupError {
         Self { pointer: pointer.into(), message, hint: None, certainty: Certainty::Everywhere }
     }
 
-    fn hint(mut self, hint: &'static str) -> Self {
-        self.hint = Some(hint);
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
         self
     }
 
@@ -58,7 +62,7 @@ impl StartupError {
             Certainty::Everywhere => loaded.error(&self.pointer, &self.message),
             Certainty::Here | Certainty::Maybe => loaded.warning(&self.pointer, &self.message),
         };
-        match self.hint {
+        match &self.hint {
             Some(hint) => found.hint(hint),
             None => found,
         }
@@ -69,45 +73,29 @@ impl StartupError {
 pub fn start_errors(loaded: &LoadedSettings) -> Vec<StartupError> {
     let server = &loaded.settings.server;
     let all = listen(server).into_iter().chain(tokens(server));
-    all.chain(journal(loaded)).collect()
+    all.chain(journal(loaded)).chain(certificate(loaded)).collect()
 }
 
 /// An address that cannot be listened on, or that other machines could reach without a token. A name is not
 /// resolved: only the machine that the server runs on can do that.
 fn listen(server: &ServerSection) -> Option<StartupError> {
-    const POINTER: &str = "/server/listen";
-    let listen = &server.listen;
-    if let Ok(address) = listen.parse::<SocketAddr>() {
-        let is_open = !address.ip().is_loopback() && server.tokens.is_empty();
-        return is_open.then(|| {
-            let message = format!("server.listen: `{listen}` is reachable from other machines");
-            StartupError::new(POINTER, message).hint("set `server.tokens`, or listen on 127.0.0.1")
-        });
-    }
-    let name = listen.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
-    match name {
-        Some((name, _)) if is_host_name(name) => {
-            let is_doubtful = server.tokens.is_empty() && !name.eq_ignore_ascii_case("localhost");
-            is_doubtful.then(|| {
-                let message = format!(
-                    "server.listen: without `server.tokens` a server starts only if `{name}` \
-                     resolves to a loopback address"
-                );
-                StartupError::new(POINTER, message).certainty(Certainty::Maybe)
-            })
+    let error =
+        |message: String| StartupError::new("/server/listen", format!("server.listen: {message}"));
+    let is_open = server.tokens.is_empty();
+    match server.listen.target() {
+        Err(problem) => Some(error(problem.message).hint(problem.hint)),
+        Ok(target @ ListenTarget::Address(address)) if is_open && !address.ip().is_loopback() => {
+            let found = error(format!("`{target}` is reachable from other machines"));
+            Some(found.hint("set `server.tokens`, or listen on 127.0.0.1"))
         }
-        _ => {
-            let message =
-                format!("server.listen: `{listen}` is not an address like 127.0.0.1:8000");
-            Some(StartupError::new(POINTER, message))
+        Ok(ListenTarget::Name(name, _)) if is_open && !name.eq_ignore_ascii_case("localhost") => {
+            let message = format!(
+                "without `server.tokens` a server starts only if `{name}` resolves to a loopback address"
+            );
+            Some(error(message).certainty(Certainty::Maybe))
         }
+        Ok(_) => None,
     }
-}
-
-/// True for a text that can be a host name.
-fn is_host_name(text: &str) -> bool {
-    let fits = |one: char| one.is_ascii_alphanumeric() || "-._".contains(one);
-    !text.is_empty() && text.len() <= 253 && text.chars().all(fits)
 }
 
 /// Tokens that cannot be used, one by one.
@@ -173,4 +161,19 @@ pub fn journal(loaded: &LoadedSettings) -> Option<StartupError> {
     }
     let message = format!("journal.path: the folder `{}` does not exist", folder.display());
     Some(StartupError::new(POINTER, message).hint("create the folder, or choose another file"))
+}
+
+/// A certificate or a key that cannot be used.
+fn certificate(loaded: &LoadedSettings) -> Option<StartupError> {
+    let PairError { message, hint } = CertificateFiles::of(loaded)?.read().err()?;
+    let found = StartupError::new("/server/tls", format!("server.tls: {message}"));
+    Some(found.hint(hint).certainty(Certainty::Here))
+}
+
+/// What is worth a look about the certificate.
+pub fn certificate_warnings(loaded: &LoadedSettings) -> Vec<Diagnostic> {
+    let Some(files) = CertificateFiles::of(loaded) else { return Vec::new() };
+    let found = files.read().map(|pair| files.warnings(&pair)).unwrap_or_default();
+    let warning = |one: CertificateWarning| loaded.warning(one.pointer, one.message).hint(one.hint);
+    found.into_iter().map(warning).collect()
 }

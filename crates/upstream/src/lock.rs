@@ -13,6 +13,7 @@ use std::{
     path::Path,
 };
 
+use contract::Diagnostic;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use workbench::compare::{self, ChangeClass, ContractChange, Inputs};
@@ -78,6 +79,8 @@ pub enum LockError {
         path: String,
         /// The reason.
         reason: String,
+        /// The same in its place, if it has one.
+        place: Option<Box<Diagnostic>>,
     },
     /// It could not be written.
     #[error("cannot write the lock `{path}`")]
@@ -101,7 +104,7 @@ impl ContractLock {
     pub fn read(path: &Path) -> Result<Option<Self>, LockError> {
         let shown = path.display().to_string();
         let unreadable = |source| LockError::Unreadable { path: shown.clone(), source };
-        let malformed = |reason| LockError::Malformed { path: shown.clone(), reason };
+        let malformed = |reason, place| LockError::Malformed { path: shown.clone(), reason, place };
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -110,17 +113,18 @@ impl ContractLock {
         let mut text = Vec::new();
         file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
         if text.len() as u64 > MAX_FILE_BYTES {
-            return Err(malformed(format!(
-                "it is larger than {MAX_FILE_BYTES} bytes (max_file_bytes)"
-            )));
+            let reason = format!("it is larger than {MAX_FILE_BYTES} bytes (max_file_bytes)");
+            return Err(malformed(reason, None));
         }
-        let lock: Self =
-            serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
+        let lock: Self = contract::json::parse_as(&text).map_err(|error| {
+            let mut place = error.diagnostic(&shown, &String::from_utf8_lossy(&text));
+            place.message = format!("the file is not a lock file: {}", place.message);
+            malformed(error.to_string(), Some(Box::new(place)))
+        })?;
         if lock.version != VERSION {
-            return Err(malformed(format!(
-                "its version is {}; this program reads version {VERSION}",
-                lock.version
-            )));
+            let reason =
+                format!("its version is {}; this program reads version {VERSION}", lock.version);
+            return Err(malformed(reason, None));
         }
         Ok(Some(lock))
     }

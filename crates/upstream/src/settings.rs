@@ -17,6 +17,7 @@ use crate::{connection::ConnectionLimits, names};
 /// An upstream MCP server: a program (`command`) or an address (`url`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a setting of its own.
 pub struct UpstreamSettings {
     /// The program, by name or path. `${NAME}` is replaced by an environment variable, or one of `toolgate.env` beside
     /// this file, here and in `args`, `env`, `cwd`, `url` and `headers`. A value of 8 bytes or more is `[redacted]` wherever words of the server are kept or shown.
@@ -38,6 +39,8 @@ pub struct UpstreamSettings {
     pub extra_ca: Vec<String>,
     /// `false` turns the upstream off.
     pub enabled: bool,
+    /// True if the server is ready (`/readyz`) only while the upstream is connected, and one of its tools is served.
+    pub required: bool,
     /// The protocol version.
     pub protocol: ProtocolChoice,
     /// When the program is started.
@@ -135,6 +138,7 @@ impl Default for UpstreamSettings {
             transport: None,
             extra_ca: Vec::new(),
             enabled: true,
+            required: false,
             protocol: ProtocolChoice::Auto,
             start: StartMode::Eager,
             idle_stop_ms: 300_000,
@@ -241,6 +245,14 @@ impl UpstreamSettings {
                     say("/sandbox", "`sandbox` needs a `command`");
                 }
             }
+        }
+        if self.required && !self.enabled {
+            say("/required", "an upstream that is turned off (`enabled`) cannot be required");
+        } else if self.required && self.start == StartMode::Lazy {
+            say(
+                "/required",
+                "`required` needs `start: eager`: a lazy program waits for its first call",
+            );
         }
         for (name, overlay) in &self.tools {
             let reserved = |name: &String| {

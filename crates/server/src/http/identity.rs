@@ -20,8 +20,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    App, ServerSettings, mcp,
-    rest::{call, execute, response},
+    App, ServerSettings, ServerToken, mcp,
+    rest::{call, docs, execute, response},
 };
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -76,7 +76,7 @@ pub(crate) async fn handle(
                 }
             }
         }
-        Err(failure) => refused(refusals, request, request_id.clone(), failure).await,
+        Err(failure) => refused(app, refusals, request, request_id.clone(), failure).await,
     };
     completed(app, response, &request_id)
 }
@@ -89,7 +89,7 @@ pub(crate) async fn refuse(
     failure: Failure,
 ) -> Response {
     let request_id = request_id(app, &request);
-    let response = refused(refusals, request, request_id.clone(), failure).await;
+    let response = refused(app, refusals, request, request_id.clone(), failure).await;
     completed(app, response, &request_id)
 }
 
@@ -102,6 +102,7 @@ fn request_id(app: &App, request: &Request<Body>) -> RequestId {
 }
 
 async fn refused(
+    app: &App,
     refusals: &Router,
     mut request: Request<Body>,
     request_id: RequestId,
@@ -109,6 +110,12 @@ async fn refused(
 ) -> Response {
     let unauthorized = failure.http_status == codes::UNAUTHORIZED.http_status;
     let retry_after = failure.retry_after;
+    if unauthorized {
+        match Box::pin(docs::sign_in::answer(app, request)).await {
+            Ok(response) => return response,
+            Err(other) => request = *other,
+        }
+    }
     request.extensions_mut().insert(RejectedRequest { request_id, failure });
     let mut response = route(refusals.clone(), request).await;
     response::retry_after(&mut response, retry_after);
@@ -164,21 +171,31 @@ fn frequent_route(request: &Request<Body>) -> Option<FrequentRoute> {
 }
 
 /// The sender of the request, and whether it is the operator.
-pub(crate) fn identify<B>(
-    settings: &ServerSettings,
-    request: &Request<B>,
-) -> Result<(Caller, bool), Failure> {
-    let headers = request.headers();
+pub(crate) fn identify<B>(app: &App, request: &Request<B>) -> Result<(Caller, bool), Failure> {
+    let (settings, headers) = (&app.settings, request.headers());
     let host = check_host(settings, headers, request.version())?;
     check_origin(settings, headers, host)?;
     let shown = shown_token(headers)?;
-    if shown.is_some_and(|shown| is_same(&settings.operator, &shown)) {
+    if shown.is_some_and(|shown| is_operator(settings, &shown)) {
         return Ok((Caller::named(OPERATOR), true));
     }
     if settings.tokens.is_empty() || is_health_check(request.uri().path()) {
         return Ok((Caller::local(), false));
     }
-    check_token(settings, shown).map(|caller| (caller, false))
+    let token = match shown {
+        None if docs::is_page(request) => {
+            app.pages.token(headers, &settings.tokens, app.gate.clock().now())
+        }
+        None => None,
+        Some(shown) => known_token(settings, &shown),
+    };
+    token.map(|token| (Caller::named(&token.name), false)).ok_or_else(|| {
+        let message = match shown {
+            None => "a bearer token is required",
+            Some(_) => "the bearer token is not known",
+        };
+        Failure::new(codes::UNAUTHORIZED, message)
+    })
 }
 
 /// True for the routes that are answered also when there is no place, and to anybody.
@@ -272,18 +289,20 @@ fn is_same(known: &[u8; 32], shown: &[u8; 32]) -> bool {
     known.as_slice().ct_eq(shown.as_slice()).into()
 }
 
-fn check_token(settings: &ServerSettings, shown: Option<[u8; 32]>) -> Result<Caller, Failure> {
-    let Some(shown) = shown else {
-        return Err(Failure::new(codes::UNAUTHORIZED, "a bearer token is required"));
-    };
-    // Every token is compared, so that the time tells nothing about which one was near.
-    let mut caller = None;
-    for token in &settings.tokens {
-        if is_same(&token.sha256, &shown) {
-            caller = Some(Caller::named(&token.name));
-        }
-    }
-    caller.ok_or_else(|| Failure::new(codes::UNAUTHORIZED, "the bearer token is not known"))
+/// True for the hash of the operator's token.
+pub(crate) fn is_operator(settings: &ServerSettings, shown: &[u8; 32]) -> bool {
+    is_same(&settings.operator, shown)
+}
+
+/// The token with this hash. Every token is compared, so that the time tells nothing about which one was near.
+pub(crate) fn known_token<'a>(
+    settings: &'a ServerSettings,
+    shown: &[u8; 32],
+) -> Option<&'a ServerToken> {
+    settings
+        .tokens
+        .iter()
+        .fold(None, |found, token| if is_same(&token.sha256, shown) { Some(token) } else { found })
 }
 
 /// Says that a bearer token is needed.

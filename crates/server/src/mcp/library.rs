@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use gate::Catalogue;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
@@ -61,6 +62,12 @@ pub trait Library: Send + Sync {
 
     /// The state of the upstreams that this comes from.
     fn upstreams(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// The reasons why the server is not ready, as far as it depends on these upstreams.
+    fn unready(&self, catalogue: &Catalogue) -> Vec<String> {
+        let _ = catalogue;
         Vec::new()
     }
 

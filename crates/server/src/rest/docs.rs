@@ -9,6 +9,7 @@ mod markdown;
 mod page;
 mod routes;
 mod sample;
+pub(crate) mod sign_in;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header},
     response::Response,
 };
 use contract::codes;
@@ -36,6 +37,15 @@ const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
      img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
 );
+
+/// The page that asks for a token has a form, and nothing else.
+const SIGN_IN_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'; \
+     form-action 'self'",
+);
+
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-resource-policy");
 
 /// A file that belongs to the page.
 struct PageFile {
@@ -86,6 +96,25 @@ pub(crate) async fn file(PathName(name): PathName<String>, headers: HeaderMap) -
     }
 }
 
+/// The page is where people begin.
+pub(crate) async fn root() -> Response {
+    sign_in::see_other("docs")
+}
+
+/// True for a request that reads a page: a browser's session is enough for it.
+pub(crate) fn is_page<B>(request: &Request<B>) -> bool {
+    let path = request.uri().path();
+    let is_below =
+        path.strip_prefix("/docs").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_below && matches!(*request.method(), Method::GET | Method::HEAD)
+}
+
+/// The style of the pages.
+fn style(headers: &HeaderMap) -> Response {
+    let [style, _] = &*FILES;
+    guarded(&style.content, style.kind.clone(), headers)
+}
+
 /// The content, unless the browser has it, and what a browser must not do with it.
 fn guarded(content: &Rendered, kind: HeaderValue, headers: &HeaderMap) -> Response {
     let mut response = tagged(content, headers);
@@ -94,6 +123,8 @@ fn guarded(content: &Rendered, kind: HeaderValue, headers: &HeaderMap) -> Respon
         head.insert(header::CONTENT_TYPE, kind);
     }
     head.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    // A page of another port may ask with our cookie; it gets nothing to embed.
+    head.insert(CROSS_ORIGIN_RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     head.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

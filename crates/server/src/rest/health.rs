@@ -17,7 +17,7 @@ pub(crate) async fn alive(State(app): State<Arc<App>>) -> Response {
     response::json(200, &json!({ "status": "ok", "name": "toolgate", "version": version }))
 }
 
-/// The server can do its work: what it keeps can be written.
+/// The server can do its work: what it keeps can be written, and the upstreams that it requires serve.
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
     let mut reasons = Vec::new();
     if app.gate.is_stopping() {
@@ -26,6 +26,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
     if app.gate.is_starting() {
         reasons.push("upstreams are being started".to_owned());
     }
+    reasons.extend(app.library.unready(&app.gate.catalogue()));
     if let Err(error) = app.gate.store().check().await {
         reasons.push(error.to_string());
     }

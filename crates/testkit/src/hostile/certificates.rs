@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio_rustls::{
-    TlsAcceptor,
+    TlsAcceptor, TlsConnector,
     rustls::{
-        ServerConfig,
+        ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion,
         pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
     },
 };
@@ -34,6 +34,31 @@ impl Authority {
     /// Its certificate, for those who trust it.
     pub fn pem(&self) -> String {
         self.issuer.pem()
+    }
+
+    /// A certificate for `localhost` that is valid from the beginning of one year to the beginning of another, and its
+    /// key, both PEM.
+    pub fn issue(&self, from_year: i32, to_year: i32) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        parameters.not_before = rcgen::date_time_ymd(from_year, 1, 1);
+        parameters.not_after = rcgen::date_time_ymd(to_year, 1, 1);
+        let certificate = parameters.signed_by(&key, &self.issuer).unwrap();
+        (certificate.pem(), key.serialize_pem())
+    }
+
+    /// A client that trusts this authority and nobody else.
+    pub(crate) fn connector(&self, version: &'static SupportedProtocolVersion) -> TlsConnector {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.issuer.der().clone()).unwrap();
+        let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        TlsConnector::from(Arc::new(config))
     }
 
     /// The TLS configuration of a server with these names.

@@ -139,6 +139,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.extend(environment(loaded, &bound));
             findings.extend(network::tokens(&loaded.settings.server));
             findings.push(network::listen(&loaded.settings.server).await);
+            findings.extend(network::certificate(loaded));
             findings.push(machine::supervisor().await);
             findings.push(machine::sandbox());
             findings.extend(exposed(loaded, &bound));

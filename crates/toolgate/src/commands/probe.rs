@@ -159,9 +159,7 @@ impl ProbeCommand {
 /// The arguments of the file, by tool.
 fn arguments(file: &Path) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
     let shown = file.display();
-    let text = files::read(file)?;
-    let value =
-        contract::json::parse(text.as_bytes()).with_context(|| format!("`{shown}` is not JSON"))?;
+    let value = files::read_json(file)?;
     let all: BTreeMap<String, Vec<Map<String, Value>>> = serde_json::from_value(value)
         .with_context(|| {
             format!("`{shown}` is not an object with a list of argument objects for each tool")

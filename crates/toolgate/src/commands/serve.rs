@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use contract::{ApprovalRequirement, Contract};
 use gate::{Catalogue, Jobs, retention};
@@ -23,11 +23,13 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Host, UpstreamState};
 
 use crate::{
-    Exit, commands, logging,
+    Exit,
+    certificate::ServerCertificate,
+    commands, logging,
     printer::{Printer, counted},
     reload::{self, HttpDoor, HttpDoorBase, PreparedServer, Reloader},
     server_settings,
-    settings::{Flags, LoadedSettings, PolicyPreset},
+    settings::{Flags, LoadedSettings, PolicyPreset, listen::ListenAddress},
     start_checks,
     wiring::{
         self,
@@ -38,7 +40,14 @@ use crate::{
 
 /// Serve tools over HTTP: REST and MCP
 #[derive(Args)]
-pub struct ServeCommand {}
+pub struct ServeCommand {
+    /// Serve HTTPS with this certificate (PEM, with its chain), instead of `server.tls`
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
 
 impl ServeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
@@ -48,7 +57,8 @@ impl ServeCommand {
             let _entered = runtime.enter();
             signal(SignalKind::hangup())?
         };
-        let flags = flags.of_running();
+        let tls = self.tls_cert.clone().zip(self.tls_key.clone());
+        let flags = Flags { tls, ..flags.of_running() };
         let PreparedServer { loaded, fixed, host: mut config, warnings, remarks, .. } =
             reload::prepare(&flags, UpstreamFilter::All, Arc::default(), None)?;
         printer.diagnostics(&remarks);
@@ -58,6 +68,7 @@ impl ServeCommand {
         }
         // Before anything is made.
         let is_open = start_checks::server_tokens(&loaded.settings.server)?.is_empty();
+        let certificate = ServerCertificate::open(&loaded)?;
         let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
@@ -77,6 +88,7 @@ impl ServeCommand {
                     opened: &opened,
                     host,
                     keeper,
+                    certificate,
                     dropped_log_lines: log.dropped(),
                 };
                 serve(start, listener, hangup, printer).await
@@ -99,6 +111,7 @@ struct ServerStart<'a> {
     opened: &'a wiring::OpenGate,
     host: &'a Arc<Host>,
     keeper: Arc<CatalogueKeeper>,
+    certificate: Option<ServerCertificate>,
     dropped_log_lines: Arc<AtomicU64>,
 }
 
@@ -108,7 +121,7 @@ async fn serve(
     hangup: Signal,
     printer: &Printer,
 ) -> anyhow::Result<()> {
-    let ServerStart { flags, loaded, lock_file, opened, host, keeper, dropped_log_lines } = start;
+    let ServerStart { flags, loaded, lock_file, opened, host, keeper, .. } = start;
     let gate = opened.gate.clone();
     let address = listener.local_addr()?;
     // Work folders of command lines on the same data folder must stay.
@@ -127,8 +140,12 @@ async fn serve(
         library: Arc::new(UpstreamLibrary::new(host.clone())),
         data: &opened.data,
         address,
-        dropped_log_lines,
+        tls: start.certificate.as_ref().map(|certificate| certificate.tls.clone()),
+        dropped_log_lines: start.dropped_log_lines,
     };
+    if let Some(certificate) = start.certificate {
+        tokio::spawn(certificate.follow(gate.clone()));
+    }
     let door = HttpDoor::new(&loaded, base)?;
     let (swept, retention) = (gate.clone(), door.retention.subscribe());
     tokio::spawn(async move { retention::keep_sweeping(&swept, retention).await });
@@ -178,7 +195,8 @@ fn announce(
         json!({ "address": address.to_string(), "tools": tools }),
     );
     let version = env!("CARGO_PKG_VERSION");
-    printer.data(format!("toolgate {version} listens on http://{address} with {tools} tools"));
+    let scheme = if loaded.settings.server.tls.is_some() { "https" } else { "http" };
+    printer.data(format!("toolgate {version} listens on {scheme}://{address} with {tools} tools"));
     if let Some(line) = unasked(gate, loaded.settings.policy.preset) {
         printer.say(line);
     }
@@ -211,22 +229,21 @@ fn unasked(gate: &gate::Gate, preset: PolicyPreset) -> Option<String> {
 }
 
 /// Binds the address. Without tokens only a loopback address is allowed.
-async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
-    let addresses: Vec<SocketAddr> = tokio::net::lookup_host(listen)
+async fn bind(listen: &ListenAddress, open: bool) -> anyhow::Result<TcpListener> {
+    let target = listen.target().map_err(|problem| anyhow!("server.listen: {problem}"))?;
+    let addresses = target
+        .addresses()
         .await
-        .with_context(|| {
-            format!("server.listen: `{listen}` is not an address like 127.0.0.1:8000")
-        })?
-        .collect();
+        .with_context(|| format!("server.listen: `{target}` cannot be resolved"))?;
     if open && !addresses.iter().all(|address| address.ip().is_loopback()) {
         bail!(
-            "server.listen: `{listen}` is reachable from other machines; set `server.tokens`, or \
+            "server.listen: `{target}` is reachable from other machines; set `server.tokens`, or \
              listen on 127.0.0.1"
         );
     }
     TcpListener::bind(&*addresses)
         .await
-        .with_context(|| format!("server.listen: cannot listen on {listen}"))
+        .with_context(|| format!("server.listen: cannot listen on {target}"))
 }
 
 /// Removes artifacts from before the start whose job was never recorded.

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use ask::{Trace, TraceEvent};
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use crate::{
     Exit, files,
     printer::{Printer, shortened},
+    settings::FileErrors,
 };
 
 /// Show the trace of a run of `toolgate ask`
@@ -38,8 +38,10 @@ impl TraceCommand {
     pub fn run(&self, printer: &Printer) -> anyhow::Result<Exit> {
         let Command::Show { file, full } = &self.command;
         let text = files::read(file)?;
-        let trace: Trace = serde_json::from_str(&text)
-            .with_context(|| format!("`{}` is not a trace", file.display()))?;
+        let trace: Trace = contract::json::parse_as(text.as_bytes()).map_err(|error| {
+            let found = error.diagnostic(&file.display().to_string(), &text);
+            FileErrors(vec![found.hint("the file is not a trace: `ask --trace FILE` writes one")])
+        })?;
         show(&trace, *full, printer);
         Ok(Exit::Ok)
     }

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::bail;
 use gate::{Gate, Jobs, Timestamp, retention::RetentionSettings};
+use guard::net::ServerTls;
 use server::{App, CurrentApp, Library, ReloadReport, ReloadStatus, ServerSettings};
 use store::DataFolder;
 use tokio::sync::watch;
@@ -27,6 +28,8 @@ pub struct HttpDoor {
     gate: Arc<Gate>,
     data: DataFolder,
     address: SocketAddr,
+    /// It follows its own files.
+    tls: Option<Arc<ServerTls>>,
     dropped_log_lines: Arc<AtomicU64>,
     asks: Mutex<Arc<AskDoor>>,
 }
@@ -44,14 +47,17 @@ pub struct HttpDoorBase<'a> {
     pub library: Arc<dyn Library>,
     pub data: &'a DataFolder,
     pub address: SocketAddr,
+    pub tls: Option<Arc<ServerTls>>,
     pub dropped_log_lines: Arc<AtomicU64>,
 }
 
 impl HttpDoor {
     pub fn new(loaded: &LoadedSettings, base: HttpDoorBase<'_>) -> anyhow::Result<Arc<Self>> {
-        let HttpDoorBase { gate, jobs, library, data, address, dropped_log_lines } = base;
+        let HttpDoorBase { gate, jobs, library, data, address, tls, dropped_log_lines } = base;
         let status: Arc<ReloadStatus> = Arc::default();
-        let HttpParts { settings, asks } = parts(loaded, gate, data, &dropped_log_lines, &status)?;
+        let HttpParts { mut settings, asks } =
+            parts(loaded, gate, data, &dropped_log_lines, &status)?;
+        settings.tls.clone_from(&tls);
         status.started(report(loaded, gate.clock().now(), Vec::new()));
         let asks = Arc::new(asks);
         let app = App::with(gate.clone(), jobs, settings, library, asks.clone());
@@ -62,6 +68,7 @@ impl HttpDoor {
             gate: gate.clone(),
             data: data.clone(),
             address,
+            tls,
             dropped_log_lines,
             asks: Mutex::new(asks),
         }))
@@ -69,7 +76,9 @@ impl HttpDoor {
 
     /// The settings of the door, if they can be used.
     pub fn parts(&self, loaded: &LoadedSettings) -> anyhow::Result<HttpParts> {
-        let parts = parts(loaded, &self.gate, &self.data, &self.dropped_log_lines, &self.status)?;
+        let mut parts =
+            parts(loaded, &self.gate, &self.data, &self.dropped_log_lines, &self.status)?;
+        parts.settings.tls.clone_from(&self.tls);
         // `server.listen` may say something else by now.
         if parts.settings.tokens.is_empty() && !self.address.ip().is_loopback() {
             bail!(

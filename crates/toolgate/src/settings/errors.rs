@@ -11,9 +11,13 @@ pub struct FileErrors(pub Vec<Diagnostic>);
 impl fmt::Display for FileErrors {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            [only] => write!(formatter, "{}", only.message),
             [first, rest @ ..] => {
-                write!(formatter, "{} ({} more errors)", first.message, rest.len())
+                let Diagnostic { file, line, column, message, .. } = first;
+                write!(formatter, "{file}:{line}:{column}: {message}")?;
+                match rest.len() {
+                    0 => Ok(()),
+                    more => write!(formatter, " ({more} more errors)"),
+                }
             }
             [] => write!(formatter, "the file cannot be used"),
         }

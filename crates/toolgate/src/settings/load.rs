@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use contract::{Diagnostic, Document, Severity, Violation, document::edit};
+use contract::{Diagnostic, Document, Violation, document::edit};
 use guard::files::PathLocation;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     FileErrors, SettingsError, SourceFiles, ToolgateSettings, compatibility, env_file, mcp_servers,
@@ -34,12 +34,15 @@ pub struct Flags {
     /// Read no settings file: neither ./toolgate.yaml nor the one in `TOOLGATE_CONFIG`
     #[arg(long, global = true)]
     pub no_config: bool,
-    /// Address and port to listen on, instead of `server.listen`
+    /// Address and port to listen on, or a port of this machine alone, instead of `server.listen`
     #[arg(long, global = true, value_name = "ADDRESS", env = "TOOLGATE_LISTEN")]
     pub listen: Option<String>,
     /// Data folder, instead of `data_dir`
     #[arg(long, global = true, value_name = "FOLDER", env = "TOOLGATE_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
+    /// The files of a certificate and its key, instead of `server.tls`
+    #[arg(skip)]
+    pub tls: Option<(PathBuf, PathBuf)>,
 }
 
 /// The settings, and where they came from.
@@ -80,10 +83,15 @@ impl LoadedSettings {
         self.document.error(pointer, message)
     }
 
-    /// The same error at its place in the file: at its setting if it is a `SettingsError`.
-    pub fn place(&self, error: &anyhow::Error) -> Diagnostic {
-        let pointer = error.downcast_ref().map_or("", SettingsError::pointer);
-        self.error(pointer, format!("{error:#}"))
+    /// The same errors at their places: in another file, or in this one at its setting if it is a `SettingsError`.
+    pub fn placed(&self, error: anyhow::Error) -> Vec<Diagnostic> {
+        error.downcast().map_or_else(
+            |error: anyhow::Error| {
+                let pointer = error.downcast_ref().map_or("", SettingsError::pointer);
+                vec![self.error(pointer, format!("{error:#}"))]
+            },
+            |FileErrors(found)| found,
+        )
     }
 
     /// True if the file contains this text anywhere.
@@ -256,6 +264,12 @@ impl Flags {
         if let Some(listen) = &self.listen {
             document.set(&["server", "listen"], Value::String(listen.clone()));
         }
+        if let Some((cert, key)) = &self.tls {
+            // They start where the person is.
+            let [cert, key] =
+                [cert, key].map(|path| std::path::absolute(path).unwrap_or(path.clone()));
+            document.set(&["server", "tls"], json!({ "cert": cert, "key": key }));
+        }
         // The file itself is valid, so an error from here on is an error of these variables.
         let schema = contract::Schema::compile(&schema()).context("the schema of the settings")?;
         let violations = schema.violations(document.value());
@@ -288,19 +302,8 @@ fn responsible(names: &[String], pointers: &[&str]) -> String {
 
 /// Reads a settings file.
 pub fn read(file: &Path) -> anyhow::Result<String> {
-    let bytes = files::read_document(file)
-        .with_context(|| format!("cannot read the settings file `{}`", file.display()))?;
-    let name = file.display().to_string();
-    String::from_utf8(bytes).map_err(|error| FileErrors(vec![not_utf8(&name, &error)]).into())
-}
-
-/// A file that is not UTF-8, shown at the first wrong byte.
-fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
-    let at = error.utf8_error().valid_up_to();
-    let text: Arc<str> = String::from_utf8_lossy(error.as_bytes()).into();
-    let message = "the settings file is not UTF-8 text";
-    Diagnostic::new(Severity::Error, name, &text, at..at + 1, message)
-        .hint("save the file as UTF-8")
+    files::read_document_text(file)
+        .with_context(|| format!("cannot read the settings file `{}`", file.display()))
 }
 
 /// All errors of the file, in one run.

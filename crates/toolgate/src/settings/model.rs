@@ -12,7 +12,7 @@ use tools::settings::{
 };
 use upstream::settings::{Allowlist, UpstreamSettings};
 
-use super::{SettingsError, log::LogSection, mlx_host};
+use super::{SettingsError, listen::ListenAddress, log::LogSection, mlx_host};
 
 /// The settings of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -172,8 +172,11 @@ pub enum Compatibility {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerSection {
-    /// Address and port. An address that is not loopback needs `tokens`.
-    pub listen: String,
+    /// Address and port, or a port alone, which only this machine reaches. An address that is not loopback needs
+    /// `tokens`.
+    pub listen: ListenAddress,
+    /// Encryption (HTTPS). Without it the server speaks plain HTTP.
+    pub tls: Option<TlsFiles>,
     /// The largest request body, in bytes.
     #[schemars(range(min = 1, max = 1_073_741_824_u64))]
     pub max_body_bytes: usize,
@@ -222,6 +225,7 @@ impl Default for ServerSection {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:8000".into(),
+            tls: None,
             max_body_bytes: 2_000_000,
             max_concurrency: 64,
             max_connections: 1_024,
@@ -238,6 +242,18 @@ impl Default for ServerSection {
             tokens: Vec::new(),
         }
     }
+}
+
+/// The files of a certificate and its key, in PEM form. New ones are taken up while the server runs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    /// The certificate, followed by those that vouch for it.
+    #[schemars(length(min = 1))]
+    pub cert: String,
+    /// Its key, without a passphrase.
+    #[schemars(length(min = 1))]
+    pub key: String,
 }
 
 /// A caller and its bearer token.

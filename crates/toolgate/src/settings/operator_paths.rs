@@ -239,6 +239,14 @@ impl OperatorPaths {
             self.add(PathRole::Secret, "the settings file", file);
             self.add(PathRole::Secret, "the variables file", &loaded.path(env_file::NAME));
         }
+        if let Some(tls) = &settings.server.tls {
+            self.add(
+                PathRole::Fixed,
+                "the certificate (`server.tls.cert`)",
+                &loaded.path(&tls.cert),
+            );
+            self.add(PathRole::Secret, "the key (`server.tls.key`)", &loaded.path(&tls.key));
+        }
         if settings.journal.path.is_some() {
             let journal = loaded.journal();
             self.add(PathRole::Secret, "the journal", &journal);

@@ -86,8 +86,7 @@ fn kind(property: &Value, target: &Value, root: &Value) -> String {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
         _ => vec!["any"],
     };
-    let name = names.iter().find(|name| **name != "null").copied().unwrap_or("any");
-    let name = match name {
+    let word = |name: &str| match name {
         "array" => {
             let items = resolve(&target["items"], root);
             format!("list of {}", items["type"].as_str().unwrap_or("any"))
@@ -96,6 +95,8 @@ fn kind(property: &Value, target: &Value, root: &Value) -> String {
         "string" => "text".to_owned(),
         other => other.to_owned(),
     };
+    let names: Vec<String> = names.into_iter().filter(|name| *name != "null").map(word).collect();
+    let name = if names.is_empty() { "any".to_owned() } else { names.join(" or ") };
     let bound = |key: &str| property.get(key).or_else(|| target.get(key));
     match (bound("minimum"), bound("maximum")) {
         (Some(least), Some(most)) => format!("{name}, {least} to {most}"),

@@ -10,6 +10,7 @@ pub fn keep_bound(new: &mut ToolgateSettings, running: &ToolgateSettings) -> Vec
     let (server, mcp) = (&mut new.server, &mut new.mcp);
     // The socket, and places that are made once.
     keep("server.listen", &mut server.listen, &running.server.listen, &mut changed);
+    keep("server.tls", &mut server.tls, &running.server.tls, &mut changed);
     let (places, before) = (&mut server.max_concurrency, &running.server.max_concurrency);
     keep("server.max_concurrency", places, before, &mut changed);
     let (places, before) = (&mut server.max_connections, &running.server.max_connections);
@@ -47,7 +48,7 @@ mod tests {
         let mut new = running.clone();
         new.mcp.page_size = 7;
         assert_eq!(keep_bound(&mut new, &running), Vec::<String>::new());
-        new.server.listen = "127.0.0.1:9".into();
+        new.server.listen = ListenAddress::from("127.0.0.1:9");
         new.data_dir = "./elsewhere".into();
         new.journal.max_files = 9;
         assert_eq!(keep_bound(&mut new, &running), ["server.listen", "data_dir", "journal"]);

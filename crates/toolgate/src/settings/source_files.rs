@@ -42,7 +42,7 @@ pub struct FileStamp {
 
 impl SourceFiles {
     /// The text of a document. It must be UTF-8.
-    pub fn document_text(&self, path: &Path) -> io::Result<String> {
+    pub fn document_text(&self, path: &Path) -> anyhow::Result<String> {
         self.note(path);
         if let Some(text) = self.lock().get(path).and_then(|known| known.text.clone()) {
             return Ok(text);
@@ -105,7 +105,7 @@ impl SourceFiles {
 }
 
 impl FileStamp {
-    fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         // A pipe is read once, whatever happens to it.
         let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
         let modified = metadata.modified().ok();

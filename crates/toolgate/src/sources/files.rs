@@ -8,7 +8,7 @@ use upstream::{ServerListings, lock::ContractLock, names};
 use workbench::documents;
 
 use super::{SourceTool, ToolSource, draft, listing};
-use crate::files;
+use crate::{files, wiring::upstreams};
 
 /// The most contracts in a file.
 const MAX_PARTS: usize = 10_000;
@@ -97,10 +97,9 @@ fn together(set: &mut ToolSource, contracts: &[(Contract, Document)]) {
 
 /// A listing, the lock, descriptions as we serve them, or a contract that is JSON.
 fn of_json(path: &Path, title: &str, text: &str) -> anyhow::Result<ToolSource> {
-    let value =
-        contract::json::parse(text.as_bytes()).with_context(|| format!("`{title}` is not JSON"))?;
+    let value = files::json(title, text)?;
     if value.get("upstreams").is_some() && value.get("version").is_some() {
-        let lock = ContractLock::read(path)?.with_context(|| format!("cannot read `{title}`"))?;
+        let lock = upstreams::read_lock(path)?.with_context(|| format!("cannot read `{title}`"))?;
         return Ok(of_lock(title, &lock));
     }
     if value.get("input_schema").is_some() {

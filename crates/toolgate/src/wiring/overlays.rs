@@ -18,7 +18,7 @@ use upstream::{names, settings::Overlay};
 use super::BoundTool;
 use crate::{
     files,
-    settings::{LoadedSettings, SettingsError},
+    settings::{FileErrors, LoadedSettings, SettingsError},
 };
 
 /// The overlays of an upstream, by the tools' own names.
@@ -101,13 +101,7 @@ fn folder(loaded: &LoadedSettings) -> PathBuf {
 /// The overlays of an upstream or a toolset, if no file has a mistake.
 fn read_valid(loaded: &LoadedSettings, group: &str) -> anyhow::Result<Vec<OverlayFile>> {
     let (files, mistakes) = read(loaded, group)?;
-    match mistakes.first() {
-        Some(first) => {
-            let message = format!("`{}`: {}", first.file, first.message);
-            Err(SettingsError::new("/overlays", message).into())
-        }
-        None => Ok(files),
-    }
+    if mistakes.is_empty() { Ok(files) } else { Err(FileErrors(mistakes).into()) }
 }
 
 /// Mistakes in an overlay file: schemas that cannot be compiled, and names, which belong in the settings.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gate::Catalogue;
 use serde_json::{Map, Value, json};
 use server::mcp::{CompletionRequest, Library, LibraryCall, LibraryError};
 use tokio::sync::watch;
@@ -134,6 +135,10 @@ impl Library for UpstreamLibrary {
     fn upstreams(&self) -> Vec<Value> {
         let statuses = self.host.statuses().into_iter();
         statuses.map(|one| serde_json::to_value(one).unwrap_or_default()).collect()
+    }
+
+    fn unready(&self, catalogue: &Catalogue) -> Vec<String> {
+        self.host.upstreams().iter().filter_map(|upstream| upstream.unready(catalogue)).collect()
     }
 
     fn prompt_changes(&self) -> Option<watch::Receiver<u64>> {

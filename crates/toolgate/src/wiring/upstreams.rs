@@ -7,18 +7,19 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context;
 use contract::{Diagnostic, Document};
 use gate::{Catalogue, EnforcementMode, Gate, Tool, UpstreamEvent};
 use serde_json::json;
 use upstream::{
     ConfiguredUpstream, Host, HostConfig, HostObserver, HostReload, HostRules, UpstreamChanges,
-    lock::ContractLock,
+    lock::{ContractLock, LockError},
     settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host};
+use crate::settings::{
+    AllowlistSetting, FileErrors, LoadedSettings, PolicyPreset, SettingsError, mlx_host,
+};
 use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
@@ -100,7 +101,7 @@ pub fn host_config(
     loaded.sources.note(&lock_file);
     let rules = HostRules {
         allowlist: allowlist(loaded)?,
-        lock: ContractLock::read(&lock_file)?,
+        lock: read_lock(&lock_file)?,
         taken,
         defaults: settings.limits.defaults(),
         policy: Arc::new(policy::UpstreamPolicy::new(settings)),
@@ -292,12 +293,30 @@ fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
         Some(AllowlistSetting::Here(list)) => return Ok(Some(list.clone())),
         Some(AllowlistSetting::File(file)) => loaded.path(file),
     };
-    let mut list: Allowlist = read_document(loaded, &file).map_err(|error| {
-        SettingsError::new("/allowlist", format!("`{}`: {error:#}", file.display()))
+    let shown = file.display().to_string();
+    let text = loaded.sources.document_text(&file).map_err(|error| match error.downcast() {
+        Ok(found @ FileErrors(_)) => anyhow::Error::new(found),
+        Err(error) => {
+            let message = format!("`{shown}` cannot be read: {error:#}");
+            SettingsError::new("/allowlist", message).into()
+        }
     })?;
-    if let Some(id) = list.keys().find(|id| !loaded.settings.upstreams.contains_key(*id)) {
-        let message = format!("`{}`: there is no upstream `{id}`", file.display());
-        return Err(SettingsError::new("/allowlist", message).into());
+    let document = Document::parse(&shown, &text).map_err(|found| FileErrors(vec![*found]))?;
+    let mut list: Allowlist = document.check().map_err(FileErrors)?;
+    let known = &loaded.settings.upstreams;
+    let strange = list.keys().filter(|id| !known.contains_key(*id)).map(|id| {
+        let found = document.key_error(
+            &format!("/{}", contract::escape(id)),
+            format!("there is no upstream `{id}`"),
+        );
+        match contract::nearest(id, known.keys().map(String::as_str)) {
+            Some(near) => found.hint(format!("did you mean `{near}`?")),
+            None => found,
+        }
+    });
+    let strange: Vec<_> = strange.collect();
+    if !strange.is_empty() {
+        return Err(FileErrors(strange).into());
     }
     if mlx_host::is_remote(&loaded.settings) {
         list.entry(mlx_host::MLXCTL.into()).or_insert(AllowedTools::All(Star::Star));
@@ -305,17 +324,10 @@ fn allowlist(loaded: &LoadedSettings) -> anyhow::Result<Option<Allowlist>> {
     Ok(Some(list))
 }
 
-/// Reads a document of this type.
-fn read_document<T: schemars::JsonSchema + serde::de::DeserializeOwned + 'static>(
-    loaded: &LoadedSettings,
-    file: &Path,
-) -> anyhow::Result<T> {
-    let text = loaded.sources.document_text(file).context("cannot be read")?;
-    let name = file.display().to_string();
-    let document =
-        Document::parse(&name, &text).map_err(|one| anyhow::anyhow!(one.message.clone()))?;
-    document.check::<T>().map_err(|found| {
-        let messages: Vec<_> = found.iter().map(|one| one.message.clone()).collect();
-        anyhow::anyhow!(messages.join("; "))
+/// Reads the lock. A mistake in it is shown in its place.
+pub fn read_lock(file: &Path) -> anyhow::Result<Option<ContractLock>> {
+    ContractLock::read(file).map_err(|error| match error {
+        LockError::Malformed { place: Some(place), .. } => FileErrors(vec![*place]).into(),
+        error => error.into(),
     })
 }

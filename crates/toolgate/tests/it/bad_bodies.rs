@@ -435,7 +435,7 @@ async fn an_unknown_route_is_told_so() {
     let world = start("").await;
     for method in ["GET", "POST", "DELETE"] {
         for path in
-            ["/", "/v1", "/v1/tools/", "/v1/tools/a/b", "/v1/tools/execute/", "/v1/job", "/V1/jobs"]
+            ["/v1", "/v1/tools/", "/v1/tools/a/b", "/v1/tools/execute/", "/v1/job", "/V1/jobs"]
         {
             let answer = world.raw(method, path, &[("content-length", "0")]).await;
             assert_eq!(answer.status, 404, "{method} {path}");

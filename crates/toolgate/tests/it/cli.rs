@@ -119,6 +119,9 @@ fn every_default_that_init_shows_is_the_default() {
     // Where calls work is shown as it usually is.
     let work_dir = with.as_object_mut().unwrap().remove("work_dir");
     assert_eq!(work_dir, Some(json!("./data.work")));
+    // A certificate is one's own.
+    assert!(!with["server"]["tls"].is_null(), "tls is shown");
+    with["server"]["tls"] = without["server"]["tls"].take();
     // Traces are kept where somebody says so.
     assert!(!with["ask"]["trace_dir"].is_null(), "trace_dir is shown");
     with["ask"]["trace_dir"] = without["ask"]["trace_dir"].take();

@@ -152,6 +152,12 @@ fn the_agents_folder_is_not_inside_one_that_decides() {
         ("overlays: .\n", "is inside the overlays", ""),
         ("contracts: [ . ]\n", "is inside contracts", ""),
         ("ask: { trace_dir: . }\n", "is inside the traces", ""),
+        (
+            "server: { tls: { cert: ./ws/c.pem, key: ./k.pem } }\n",
+            "contains the certificate",
+            "ws/c.pem",
+        ),
+        ("server: { tls: { cert: ./c.pem, key: ./ws/k.pem } }\n", "contains the key", "ws/k.pem"),
         ("overlays: ./ws\n", "contains the overlays", "ws"),
     ] {
         refused(&world(settings), "tools.file_io.root", relation, path);

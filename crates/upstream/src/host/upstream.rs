@@ -12,7 +12,7 @@ use std::{
 use arc_swap::{ArcSwap, ArcSwapOption};
 use contract::Contract;
 use futures_util::FutureExt;
-use gate::RunningCall;
+use gate::{Catalogue, RunningCall};
 use guard::process::{SandboxLevel, StartError};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
@@ -277,6 +277,21 @@ impl Upstream {
         let rules = self.rules.load();
         let pinned = rules.lock.as_ref()?.upstreams.get(&self.id)?;
         Some(pinned.to_listings().without_refused())
+    }
+
+    /// The reason why the server is not ready, if the settings require this upstream and it does not serve.
+    pub fn unready(&self, catalogue: &Catalogue) -> Option<String> {
+        let id = &self.id;
+        match self.state() {
+            _ if !self.settings.required => None,
+            UpstreamState::Ready => {
+                let lists_some = self.listings().is_some_and(|listings| !listings.tools.is_empty());
+                (lists_some && catalogue.toolset(id).is_none())
+                    .then(|| format!("no tool of the upstream `{id}` is served"))
+            }
+            UpstreamState::Starting => Some(format!("the upstream `{id}` is being connected")),
+            _ => Some(format!("the upstream `{id}` cannot be reached")),
+        }
     }
 
     /// True if it is enabled and nothing is known of its tools.

@@ -23,6 +23,27 @@ pub(super) struct PageFacts<'a> {
     pub openapi: &'a Value,
 }
 
+impl PageFacts<'_> {
+    /// The address, from the page, under which a browser can open what is at this path; none where it would have to show
+    /// the token, which a link cannot.
+    pub(super) fn opens(&self, path: &str) -> Option<String> {
+        match path {
+            _ if !self.bearer => Some(path.to_owned()),
+            "openapi.json" | "openapi.yaml" => Some(format!("docs/{path}")),
+            "docs" | "healthz" | "readyz" => Some(path.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// What a browser can open as a link, everything else as it is.
+    pub(super) fn link(&self, path: &str, shown: &Markup) -> Markup {
+        match self.opens(path) {
+            Some(address) => html! { a href=(address) { (shown) } },
+            None => shown.clone(),
+        }
+    }
+}
+
 /// A gate: two posts and a bar across. As a link, so that no browser asks for a file.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
     viewBox='0 0 16 16'%3E%3Cpath d='M2 2h3v12H2zM11 2h3v12h-3zM5 7h6v2H5z' \
@@ -33,12 +54,7 @@ pub(super) fn render(catalogue: &Catalogue, facts: &PageFacts) -> String {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "Toolgate API" }
-                link rel="icon" href=(ICON);
-                link rel="stylesheet" href="docs/page.css";
+                (head("docs/", "Toolgate API"))
                 script src="docs/page.js" defer {}
             }
             body {
@@ -58,6 +74,18 @@ pub(super) fn render(catalogue: &Catalogue, facts: &PageFacts) -> String {
     page.into_string()
 }
 
+/// What every page begins with. `base` leads to the folder of its files.
+pub(super) fn head(base: &str, title: &str) -> Markup {
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        title { (title) }
+        link rel="icon" href=(ICON);
+        link rel="stylesheet" href={ (base) "page.css" };
+    }
+}
+
 fn top(catalogue: &Catalogue, facts: &PageFacts) -> Markup {
     let tools = counted(catalogue.len(), "tool");
     let toolsets = counted(catalogue.toolsets().count(), "toolset");
@@ -66,7 +94,7 @@ fn top(catalogue: &Catalogue, facts: &PageFacts) -> Markup {
         p.note { (tools) " in " (toolsets) }
         nav aria-label="Documents" {
             @for link in ["openapi.json", "openapi.yaml", "v1/tools", "metrics"] {
-                a href=(link) { "/" (link) } " "
+                (facts.link(link, &html! { "/" (link) })) " "
             }
         }
     }
@@ -163,7 +191,7 @@ fn section(catalogue: &Catalogue, name: &str, set: &Toolset, facts: &PageFacts) 
         section.toolset id=(Untrusted(&toolset_anchor(name))) {
             h2 { (Untrusted(name)) }
             p.note {
-                "The whole toolset: " a href=(link) { code { "GET /" (link) } } " lists it"
+                "The whole toolset: " (facts.link(&link, &html! { code { "GET /" (link) } })) " lists it"
                 // A tool of the same name is meant before the toolset.
                 @if catalogue.find(name).is_none() {
                     ", " code { "POST /v1/tools/" (one) } " calls the tool that "
@@ -193,7 +221,7 @@ fn shared(facts: &PageFacts) -> Markup {
                 code { "{\"error\": {\"code\", \"message\", \"details\"}}" }
                 ". Bodies and answers of every route are in the OpenAPI document."
             }
-            (routes::table(facts.openapi))
+            (routes::table(facts))
         }
     }
 }

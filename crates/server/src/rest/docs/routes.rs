@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{markdown, tables};
+use super::{markdown, page::PageFacts, tables};
 
 /// The words of `OpenAPI` for what can be done to a path.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -20,8 +20,9 @@ struct Route<'a> {
     query: Vec<&'a str>,
 }
 
-/// The table of the routes in this document.
-pub(super) fn table(openapi: &Value) -> Markup {
+/// The table of the routes in the document.
+pub(super) fn table(facts: &PageFacts) -> Markup {
+    let openapi = facts.openapi;
     let mut routes = routes(openapi);
     // In the order in which the document lists its groups; those that it forgot come last.
     let groups: Vec<&str> = tags(openapi).collect();
@@ -33,24 +34,23 @@ pub(super) fn table(openapi: &Value) -> Markup {
             @if let Some(Route { group, .. }) = group.first().filter(|one| !one.group.is_empty()) {
                 tr.group { th scope="rowgroup" colspan="2" { (group) } }
             }
-            @for route in group { (row(route)) }
+            @for route in group { (row(route, facts)) }
         }
     };
     tables::table("routes", &["Route", "What it is for"], &rows)
 }
 
-fn row(route: &Route) -> Markup {
+fn row(route: &Route, facts: &PageFacts) -> Markup {
     // What can be opened is a link; relative, as the server may lie below a path.
     let opens = route.method == "get" && !route.path.contains('{');
-    let link = route.path.strip_prefix('/').filter(|_| opens);
+    let shown = html! { code { (route.path) } };
     html! {
         tr {
             th scope="row" {
                 span.method { (route.method.to_uppercase()) } " "
-                @if let Some(link) = link {
-                    a href=(link) { code { (route.path) } }
-                } @else {
-                    code { (route.path) }
+                @match route.path.strip_prefix('/').filter(|_| opens) {
+                    Some(path) => (facts.link(path, &shown)),
+                    None => (shown),
                 }
             }
             td {

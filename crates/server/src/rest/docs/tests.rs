@@ -96,6 +96,10 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
     let page = rendered(&[SEARCH], true);
     assert!(page.contains("<input id=\"token\" type=\"password\""));
     assert!(page.contains("Authorization: Bearer $TOOLGATE_TOKEN"));
+    // A link shows no token: those that lead somewhere without one stay.
+    assert!(page.contains("<a href=\"docs/openapi.json\">/openapi.json</a>"));
+    assert!(page.contains("<a href=\"healthz\">"));
+    assert!(!page.contains("href=\"v1/") && !page.contains("href=\"metrics\""));
 }
 
 #[test]

@@ -69,6 +69,7 @@ pub fn doors() -> server::ServerSettings {
     let mut mcp = server::mcp::McpSettings::new(*b"the key of the fixture, and only");
     mcp.task_after = TASK_AFTER;
     server::ServerSettings {
+        tls: None,
         dropped_log_lines: Arc::default(),
         reloads: Arc::default(),
         version: env!("CARGO_PKG_VERSION"),

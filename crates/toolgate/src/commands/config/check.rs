@@ -83,13 +83,14 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     let start_errors = start_checks::start_errors(loaded);
     found.cannot_start = start_errors.iter().any(|one| one.certainty == Certainty::Here);
     found.diagnostics.extend(start_errors.iter().map(|one| one.diagnostic(loaded)));
+    found.diagnostics.extend(start_checks::certificate_warnings(loaded));
     found.diagnostics.extend(upstreams::mistakes(loaded));
     found.diagnostics.extend(secret_values::readable_by_others(loaded));
     found.diagnostics.extend(wiring::policy::unmatched_pinned(loaded));
     let contracts = match wiring::gathered(loaded) {
         Ok(contracts) => contracts,
         Err(error) => {
-            found.diagnostics.push(loaded.place(&error));
+            found.diagnostics.extend(loaded.placed(error));
             return found;
         }
     };
@@ -101,7 +102,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
         found.diagnostics.push(warning.hint(sandboxes::EXPOSED_HINT));
     }
     if let Err(error) = wiring::protected_paths::check(&contracts.bound, loaded) {
-        found.diagnostics.push(loaded.place(&error));
+        found.diagnostics.extend(loaded.placed(error));
         // That depends on the folders of this machine, not on the file.
         found.unclear = true;
     }
@@ -111,7 +112,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
             upstreams::host_config(loaded, UpstreamFilter::All, &fixed).map(|_| ())
         });
         if let Err(error) = planned {
-            found.diagnostics.push(loaded.place(&error));
+            found.diagnostics.extend(loaded.placed(error));
         }
     }
     found

@@ -5,7 +5,7 @@ mod sample;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use serde_json::json;
 use upstream::{
@@ -145,10 +145,7 @@ impl InferCommand {
         let mut gathered = CollectedResults::default();
         if !self.results.is_empty() {
             for file in &self.results {
-                let text = files::read(file)?;
-                let value = contract::json::parse(text.as_bytes())
-                    .with_context(|| format!("`{}` is not JSON", file.display()))?;
-                gathered.add(Sample::read(value));
+                gathered.add(Sample::read(files::read_json(file)?));
             }
             return Ok(gathered);
         }
@@ -157,9 +154,7 @@ impl InferCommand {
         }
         let mut calls = Vec::new();
         for text in &self.arguments {
-            let text = files::given(text)?;
-            let value = contract::json::parse(text.as_bytes())
-                .with_context(|| format!("--arguments: `{text}` is not JSON"))?;
+            let value = files::given_json(text, || format!("--arguments: `{text}` is not JSON"))?;
             if !value.is_object() {
                 bail!("--arguments: `{text}` is not a JSON object");
             }

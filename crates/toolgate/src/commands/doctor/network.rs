@@ -1,13 +1,12 @@
 //! Checks of the address that a server listens on, and of the tokens of callers.
 
-use std::net::SocketAddr;
-
 use tokio::net::TcpListener;
 
 use super::DoctorFinding;
 use crate::{
+    certificate::{self, CertificateFiles},
     printer::counted,
-    settings::ServerSection,
+    settings::{LoadedSettings, ServerSection},
     start_checks::{self, Certainty},
 };
 
@@ -35,14 +34,37 @@ pub(super) fn tokens(server: &ServerSection) -> Option<DoctorFinding> {
     })
 }
 
+/// Checks the certificate and its key, if the server encrypts.
+pub(super) fn certificate(loaded: &LoadedSettings) -> Vec<DoctorFinding> {
+    const SUBJECT: &str = "certificate";
+    let Some(files) = CertificateFiles::of(loaded) else { return Vec::new() };
+    let pair = match files.read() {
+        Ok(pair) => pair,
+        Err(error) => return vec![DoctorFinding::problem(SUBJECT, error.message).hint(error.hint)],
+    };
+    let found = files.warnings(&pair).into_iter();
+    let mut found: Vec<_> =
+        found.map(|one| DoctorFinding::warning(SUBJECT, one.message).hint(one.hint)).collect();
+    if found.is_empty() {
+        let ends = certificate::day(pair.not_after_s);
+        found.push(DoctorFinding::ok(SUBJECT, format!("it fits its key and expires on {ends}")));
+    }
+    found
+}
+
 /// Checks that the address is free, and that a server may listen on it.
 pub(super) async fn listen(server: &ServerSection) -> DoctorFinding {
     const SUBJECT: &str = "listen address";
-    let listen = &server.listen;
-    let addresses: Vec<SocketAddr> = match tokio::net::lookup_host(listen).await {
-        Ok(addresses) => addresses.collect(),
+    let listen = match server.listen.target() {
+        Ok(target) => target,
+        Err(problem) => {
+            return DoctorFinding::problem(SUBJECT, problem.message).hint(problem.hint);
+        }
+    };
+    let addresses = match listen.addresses().await {
+        Ok(addresses) => addresses,
         Err(error) => {
-            let message = format!("`{listen}` is not an address like 127.0.0.1:8000: {error}");
+            let message = format!("`{listen}` cannot be resolved: {error}");
             return DoctorFinding::problem(SUBJECT, message).hint("correct `server.listen`");
         }
     };

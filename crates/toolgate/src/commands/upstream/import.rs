@@ -13,10 +13,16 @@ use super::{
     new_upstream::{self, LookArguments, NewUpstream},
     settings_file::SettingsFile,
 };
-use crate::{Exit, files, printer::Printer, settings::Flags};
+use crate::{
+    Exit, files,
+    printer::{Printer, shortened},
+    settings::Flags,
+};
 
 /// The most servers that are imported at once.
 const MAX_SERVERS: usize = 256;
+/// The most characters of a name that cannot be an id that are shown.
+const MAX_SHOWN_CHARACTERS: usize = 64;
 
 /// Imports the servers of a file.
 pub fn run(
@@ -26,10 +32,10 @@ pub fn run(
     as_json: bool,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
-    let shown = file.display();
+    let shown = file.display().to_string();
     let settings = SettingsFile::of(flags, "upstream import")?;
-    let servers =
-        client_config::servers(&files::read(file)?).with_context(|| format!("`{shown}`"))?;
+    let servers = client_config::servers(&shown, &files::read(file)?)
+        .with_context(|| format!("`{shown}`"))?;
     if servers.len() > MAX_SERVERS {
         anyhow::bail!(
             "`{shown}` has {} servers; at most {MAX_SERVERS} are imported",
@@ -90,7 +96,8 @@ fn convert(
     for ClientServer { name, entry, folder } in servers {
         let id = id_of(&name);
         if let Some(problem) = upstream::names::id_problem(&id) {
-            remarks.push(format!("{name}: not imported: {problem}"));
+            let name = shortened(&name, MAX_SHOWN_CHARACTERS);
+            remarks.push(format!("`{name}`: not imported: {problem}"));
             continue;
         }
         let mut told = Vec::new();

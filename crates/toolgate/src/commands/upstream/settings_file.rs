@@ -14,7 +14,7 @@ use contract::{Document, document::edit};
 use serde_json::{Map, Value};
 
 use crate::{
-    files,
+    commands, files,
     settings::{self, DEFAULT_FILE, Flags, LoadedSettings, env_file, secret_values},
 };
 
@@ -69,6 +69,8 @@ impl<'a> SettingsFile<'a> {
         let before = draft.text.clone();
         let done = edit(&mut draft)?;
         draft.load()?;
+        // Both files, or none.
+        let _held = commands::HeldSignals::hold()?;
         // First: settings that name a variable which is not there could not be used.
         draft.write_variables()?;
         if draft.text != before {

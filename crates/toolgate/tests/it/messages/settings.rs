@@ -15,7 +15,7 @@ const FILES: &[&str] = &[
     "text\n",
     // Keys and types.
     "sever: {}\n",
-    "server:\n  max_body_bites: 10\n  listen: 5\n",
+    "server:\n  max_body_bites: 10\n  listen: [ 5 ]\n",
     "server:\n  max_body_bytes: 0\n",
     "server:\n  max_body_bytes: 99999999999\n",
     "server: { max_concurrency: many }\n",
@@ -28,13 +28,17 @@ const FILES: &[&str] = &[
     "limits: { ceilings: { timeout_ms: -1 } }\n",
     // Where a server listens, and who may call.
     "server:\n  listen: foo\n",
-    "server:\n  listen: \"8000\"\n",
+    "server:\n  listen: \":8000\"\n",
+    "server:\n  listen: 127.0.0.1\n",
+    "server:\n  listen: 99999\n",
+    "server:\n  listen: [ 8000 ]\n",
     "server:\n  listen: localhost:99999\n",
     "server:\n  listen: 0.0.0.0:8000\n",
     "server:\n  listen: tools.example:80\n",
     "server:\n  tokens:\n    - { name: cli, token_env: PATH }\n",
     "server: { tokens: [ { name: operator, token_env: PATH }, { name: local, token_env: PATH }, { name: stdio, token_env: PATH } ] }\n",
     "server:\n  listen: 0.0.0.0:8000\n  tokens:\n    - { name: ada, token_env: NO_SUCH_VARIABLE }\n",
+    "upstreams: { a: { command: x, required: true, enabled: false }, b: { command: x, required: true, start: lazy } }\n",
     // Logs, journal.
     "log: { level: loud }\n",
     "log: { level: debgu }\n",

@@ -276,7 +276,7 @@ fn client_files_that_cannot_be_used_change_nothing_and_say_why() {
         ("{\"mcpServers\": []}", "not an object of servers"),
         (
             "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}",
-            "key `a` appears twice at line 2",
+            "key `a` appears twice",
         ),
         (&json!({ "mcpServers": many }).to_string(), "has 257 servers; at most 256"),
     ] {
@@ -284,6 +284,13 @@ fn client_files_that_cannot_be_used_change_nothing_and_say_why() {
         world.cli("upstream import claude.json").exits(2).stderr_has(why);
         assert_eq!(world.read("toolgate.yaml"), MINE);
     }
+    let huge = std::fs::File::create(world.folder().join("claude.json")).unwrap();
+    huge.set_len((64 << 20) + 1).unwrap();
+    world.cli("upstream import claude.json").exits(2).stderr_has("is larger than 67108864 bytes");
+    world.cli("upstream import servers").exits(2).stderr_has("cannot read `servers`");
+    world.cli("upstream import nowhere.json").exits(2).stderr_has("cannot read `nowhere.json`");
+    assert_eq!(world.read("toolgate.yaml"), MINE);
+    assert!(!world.has("toolgate.env"));
     // Two names that become one id are told, and one of them is imported.
     let same = json!({ "mcpServers": { "a b": { "command": "x" }, "a-b": { "command": "y" } } });
     world.write("claude.json", &same.to_string());
@@ -291,4 +298,61 @@ fn client_files_that_cannot_be_used_change_nothing_and_say_why() {
         .cli("upstream import claude.json")
         .exits(0)
         .stderr_has("another server in the file has the same id");
+}
+
+#[test]
+fn entries_that_cannot_be_used_are_left_out_with_the_reason() {
+    let world = world(MINE, &mixed());
+    let mut deep = json!("x");
+    for _ in 0..100 {
+        deep = json!({ "a": deep });
+    }
+    let up = json!({ "command": "python3", "args": ["scripted.py", "up.json"], "cwd": "servers", "odd": deep });
+    let servers = json!({ "mcpServers": {
+        "up": up, "": { "command": "x" }, "x".repeat(5_000): { "command": "x" }, "none": null, "list": ["x"],
+        "deep": { "command": "x", "env": { "A": deep } }, "large": { "command": "x", "args": ["x".repeat(2 << 20)] },
+        "nul": { "command": "x\u{0}y", "env": { "API_KEY": "s3cr\u{0}et-0123456789" } },
+        "folder": { "command": "/tmp" }, "nowhere": { "command": "true", "cwd": "/nonexistent" },
+        "noise": { "command": "head", "args": ["-c", "100000", "/dev/urandom"] },
+    } });
+    world.write("claude.json", &servers.to_string());
+    let output = world.cli("upstream import claude.json --timeout 5").exits(0);
+    output.stdout_has("imported up into toolgate.yaml: 3 tools").stderr_has_all([
+        "up: `odd` is not supported and was left out",
+        "``: not imported: an id must have 1 to 32 characters",
+        &format!("`{}…`: not imported", "x".repeat(64)),
+        "none: not imported: the entry is not a JSON object",
+        "list: not imported: the entry is not a JSON object",
+        "deep: not imported: this is nested too deeply",
+        "large: not imported: the document is larger than 1048576 bytes",
+        "nul: cannot be reached yet",
+        "folder: cannot be reached yet",
+        "nowhere: cannot be reached yet",
+        "noise: cannot be reached yet",
+    ]);
+    let upstreams = world.cli("config show").exits(0).json()["upstreams"].clone();
+    let mut ids: Vec<_> = upstreams.as_object().unwrap().keys().cloned().collect();
+    ids.sort();
+    assert_eq!(ids, ["first", "folder", "noise", "nowhere", "nul", "up"]);
+    assert!(world.read("toolgate.yaml").starts_with(MINE.split("\n\nlimits").next().unwrap()));
+    world.cli("call up__act text=a").exits(0).stdout_has("fine");
+}
+
+#[test]
+fn ctrl_c_in_the_middle_leaves_everything_as_it_was() {
+    for (signal, words) in [("-INT", "sleep 61.71"), ("-TERM", "sleep 61.72")] {
+        let world = world(MINE, &mixed());
+        let (command, argument) = words.split_once(' ').unwrap();
+        let hung =
+            json!({ "command": command, "args": [argument], "env": { "API_KEY": "first-s3cret" } });
+        world.write("claude.json", &json!({ "mcpServers": { "hung": hung } }).to_string());
+        let mut child = world.command(&["upstream", "import", "claude.json"]).spawn().unwrap();
+        testkit::until("the server is started", || !testkit::running(words).is_empty());
+        assert!(testkit::signal(child.id(), signal));
+        assert!(!child.wait().unwrap().success());
+        testkit::until("the server is gone", || testkit::running(words).is_empty());
+        assert_eq!(world.read("toolgate.yaml"), MINE);
+        assert!(!world.has("toolgate.env"));
+        world.cli("upstream import claude.json --timeout 1").exits(0).stdout_has("imported hung");
+    }
 }

@@ -61,6 +61,51 @@ async fn a_listing_waits_for_the_start_and_a_health_check_does_not() {
 }
 
 #[tokio::test]
+async fn a_server_is_ready_only_while_what_it_requires_serves() {
+    let settings = "tools: { enable: [ autosage ] }\nupstreams:\n  \
+        must: { required: true, command: sh, cwd: servers, max_restart_delay_ms: 50, args: [ -c, 'echo $$ > pid; \
+        until [ -e ../go ]; do sleep 0.02; done; [ -e ../gone ] && exit 1; exec python3 scripted.py one.json' ] }\n  \
+        may: { command: /nonexistent/program }\n";
+    let world = World::new(crate::BINARY, settings).with_env("TOOLGATE_SERVER__START_WAIT_MS", "0");
+    world.write("servers/scripted.py", super::SCRIPTED);
+    world.write("servers/one.json", &one("act", &said("fine")).to_string());
+    let world = world.started().await;
+    let until_ready = async || {
+        eventually("it is ready", async || world.get("/readyz").await.status == 200).await;
+        world.call("must__act", &json!({ "text": "a" })).await.ok();
+    };
+    let until_not_ready = async |reason: &str| {
+        eventually(reason, async || {
+            let answer = world.get("/readyz").await;
+            let expected = json!({ "status": "not_ready", "reasons": [reason] });
+            answer.status == 503 && answer.json() == expected
+        })
+        .await;
+    };
+    until_not_ready("the upstream `must` is being connected").await;
+    world.write("go", "");
+    until_ready().await;
+    world.write("gone", "");
+    let process = world.read("servers/pid").trim().parse().unwrap();
+    assert!(testkit::signal(process, "-KILL"));
+    until_not_ready("the upstream `must` cannot be reached").await;
+    std::fs::remove_file(world.folder().join("gone")).unwrap();
+    until_ready().await;
+}
+
+#[tokio::test]
+async fn a_required_upstream_without_a_tool_that_may_be_called_does_not_serve() {
+    let settings = "upstreams:\n  must: { required: true, command: python3, args: [ scripted.py, one.json ] }\n\
+        allowlist: { must: [ another ] }\n";
+    let world = World::new(crate::BINARY, settings);
+    world.write("scripted.py", super::SCRIPTED);
+    world.write("one.json", &one("act", &said("fine")).to_string());
+    let world = world.started().await;
+    let reasons = world.get("/readyz").await.json();
+    assert_eq!(reasons["reasons"], json!(["no tool of the upstream `must` is served"]));
+}
+
+#[tokio::test]
 async fn a_client_on_stdio_is_answered_before_its_upstreams_are_there() {
     let world = with_a_slow_one();
     let mut client = Piped::start(&world, &[]);

@@ -1,9 +1,9 @@
 //! Reads the servers of another client's configuration file.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde_json::{Map, Value};
 
-use crate::settings::mcp_servers::WRAPPERS;
+use crate::settings::{FileErrors, mcp_servers::WRAPPERS};
 
 /// A server of another client.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,12 +16,14 @@ pub struct ClientServer {
     pub folder: Option<String>,
 }
 
-/// All servers of a file: JSON, with comments and commas at the end of lists as editors allow them.
-pub fn servers(text: &str) -> anyhow::Result<Vec<ClientServer>> {
+/// All servers of the file of this name: JSON, with comments and commas at the end of lists as editors allow them.
+pub fn servers(name: &str, text: &str) -> anyhow::Result<Vec<ClientServer>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Of two servers with one name, one would silently be lost: a key twice is an error.
     let parse = |text: &str| contract::json::parse(text.as_bytes());
-    let whole = parse(text).or_else(|_| parse(&plain_json(text))).context("not valid JSON")?;
+    let whole = parse(text).or_else(|_| parse(&plain_json(text)));
+    // The line may hold a secret.
+    let whole = whole.map_err(|error| FileErrors(vec![error.diagnostic(name, text).secret()]))?;
     let mut found = Vec::new();
     let mut places = 0;
     let mut add = |key: &str, value: Option<&Value>, folder: Option<&str>| {
@@ -119,7 +121,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<(String, Option<String>)> {
-        let all = servers(text).unwrap().into_iter();
+        let all = servers("x.json", text).unwrap().into_iter();
         all.map(|one| (one.name, one.folder)).collect()
     }
 
@@ -139,17 +141,17 @@ mod tests {
         assert_eq!(names(text), [("a".into(), None), ("b".into(), Some("/p".into()))]);
         assert_eq!(names(r#"{"mcpServers":{}}"#), []);
         for text in ["{}", "[]", "1", r#"{"mcpServers":[]}"#, "{", ""] {
-            assert!(servers(text).is_err(), "{text}");
+            assert!(servers("x.json", text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn comments_and_last_commas_are_passed_over() {
         let text = "// é\n{ /* a, */ \"servers\": { \"a\": { \"url\": \"http://x//y,}\", \"args\": [1, 2, // x\n ], }, },\n}";
-        let found = servers(text).unwrap();
+        let found = servers("x.json", text).unwrap();
         assert_eq!(found[0].entry, json!({ "url": "http://x//y,}", "args": [1, 2] }));
         for text in ["{\"a\": \"\\", "/*", "/", "\"", "{,}", "[1,,]", "{\"a\":1 /* é", "//é"] {
-            assert!(servers(text).is_err(), "{text}");
+            assert!(servers("x.json", text).is_err(), "{text}");
         }
     }
 }
