@@ -8,6 +8,7 @@ mod config;
 mod contracts;
 mod doctor;
 mod eval;
+mod ids;
 mod init;
 mod lock;
 mod mcp;
@@ -19,7 +20,7 @@ mod tools;
 mod trace;
 pub mod upstream;
 
-use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use ::upstream::{Host, HostConfig, Upstream, UpstreamState};
 use anyhow::bail;
@@ -27,11 +28,9 @@ use clap::Subcommand;
 use contract::ContractStatus;
 use gate::{Catalogue, Tool, approvals::MAX_REASON_CHARACTERS};
 use store::{DataFolder, DataFolderVisit};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Exit,
+    Exit, interrupts,
     printer::Printer,
     settings::{FileErrors, Flags, LoadedSettings},
     wiring::{
@@ -150,7 +149,10 @@ impl LocalGate {
     }
 
     /// Does this work with the tools of the upstreams.
-    async fn with_upstreams<T>(self, work: impl AsyncFnOnce(&Host, &OpenGate) -> T) -> T {
+    async fn with_upstreams<T>(
+        self,
+        work: impl AsyncFnOnce(&Host, &OpenGate) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let Self { opened, host_config, fixed, visit: _visit, .. } = self;
         upstreams::with_host(host_config, async |host| {
             upstreams::keep_catalogue(&opened.gate, host, fixed, Duration::ZERO);
@@ -201,25 +203,11 @@ fn unreachable(upstream: &Upstream) -> Option<String> {
     }
 }
 
-/// Waits for Ctrl-C or SIGTERM.
-async fn interrupted() -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-        _ = terminate.recv() => Ok(()),
-    }
-}
-
-/// Runs work to its end. An interrupt cancels `stop`, and the work ends with what it has.
-async fn until_interrupted<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    tokio::select! {
-        done = &mut work => done,
-        Ok(()) = interrupted() => {
-            stop.cancel();
-            work.await
-        }
-    }
+/// Does work that may be dropped at any time, until it is done or there is a signal.
+pub fn block_on<T, E: Into<anyhow::Error>>(
+    work: impl Future<Output = Result<T, E>>,
+) -> anyhow::Result<T> {
+    runtime()?.block_on(async { interrupts::or_stopped(work).await?.map_err(Into::into) })
 }
 
 /// A runtime for commands that wait.

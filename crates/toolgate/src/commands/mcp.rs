@@ -13,7 +13,7 @@ use store::DataFolder;
 use upstream::Host;
 
 use crate::{
-    Exit, commands, logging,
+    Exit, commands, interrupts, logging,
     printer::Printer,
     server_settings,
     settings::{Flags, LoadedSettings},
@@ -104,7 +104,7 @@ impl McpCommand {
         let jobs = Jobs::visiting(opened.gate.clone(), server_settings::jobs(loaded));
         let library = Arc::new(UpstreamLibrary::new(host.clone()));
         let app = App::with_library(opened.gate.clone(), jobs, settings, library);
-        let stop = async { drop(commands::interrupted().await) };
+        let stop = async { interrupts::token().cancelled().await };
         let (input, output) = (pipe::input()?, pipe::output()?);
         server::mcp::serve_stdio(app, self.toolset.as_deref(), input, output, stop).await;
         Ok(())

@@ -13,15 +13,12 @@ use serde_json::json;
 use server::{App, ServerSettings, ServerToken};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
-use tokio::{
-    net::TcpListener,
-    signal::unix::{SignalKind, signal},
-};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use upstream::{Host, UpstreamState};
 
 use crate::{
-    Exit, commands, logging,
+    Exit, commands, interrupts, logging,
     printer::{Printer, counted},
     server_settings,
     settings::{self, Flags, LoadedSettings, PolicyPreset, environment},
@@ -102,7 +99,7 @@ async fn serve(
     let asks = Arc::new(AskDoor::new(loaded, &gate)?);
     let app = App::with(gate.clone(), jobs, settings, library, asks);
     let stop = CancellationToken::new();
-    stop_on_signal(stop.clone())?;
+    stop_gently(stop.clone());
     let told = async {
         gate.started().await;
         announce(&gate, address, host, loaded, printer);
@@ -219,23 +216,11 @@ fn sweep(gate: Arc<gate::Gate>, loaded: &LoadedSettings) {
     tokio::spawn(async move { retention::keep_sweeping(&gate, retention, every).await });
 }
 
-/// Stops gently at the first signal, at once at the second.
-fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+/// Stops gently at the first signal; the second ends the process at once.
+fn stop_gently(stop: CancellationToken) {
     tokio::spawn(async move {
-        for gently in [true, false] {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            if gently {
-                tracing::info!("stopping; send the signal again to stop at once");
-                stop.cancel();
-            } else {
-                std::process::exit(130);
-            }
-        }
+        interrupts::token().cancelled().await;
+        tracing::info!("stopping; send the signal again to stop at once");
+        stop.cancel();
     });
-    Ok(())
 }

@@ -14,7 +14,7 @@ use contract::{Document, document::edit};
 use serde_json::{Map, Value};
 
 use crate::{
-    files,
+    files, interrupts,
     settings::{self, DEFAULT_FILE, Flags, LoadedSettings, env_file, secret_values},
 };
 
@@ -90,6 +90,7 @@ impl<'a> SettingsFile<'a> {
             match opened.try_lock() {
                 Ok(()) => return Ok(opened),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    interrupts::check()?;
                     std::thread::sleep(LOCK_POLL);
                 }
                 Err(TryLockError::WouldBlock) => bail!(
