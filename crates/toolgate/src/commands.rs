@@ -2,6 +2,7 @@
 
 pub mod approvals;
 mod ask;
+mod backup;
 mod call;
 mod completions;
 mod config;
@@ -15,6 +16,7 @@ mod mcp;
 mod mlx;
 mod probe;
 mod quarantine;
+mod restore;
 mod serve;
 mod tools;
 mod trace;
@@ -58,6 +60,8 @@ pub enum Command {
     Quarantine(quarantine::QuarantineCommand),
     Config(config::ConfigCommand),
     Doctor(doctor::DoctorCommand),
+    Backup(backup::BackupCommand),
+    Restore(restore::RestoreCommand),
     Init(init::InitCommand),
     Contracts(contracts::ContractsCommand),
     Completions(completions::CompletionsCommand),
@@ -81,6 +85,8 @@ impl Command {
             Command::Quarantine(quarantine) => quarantine.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
             Command::Doctor(doctor) => doctor.run(flags, printer),
+            Command::Backup(backup) => backup.run(flags, printer),
+            Command::Restore(restore) => restore.run(flags, printer),
             Command::Init(init) => init.run(printer),
             Command::Contracts(contracts) => contracts.run(flags, printer),
             Command::Completions(completions) => completions.run(printer),

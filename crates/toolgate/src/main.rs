@@ -1,5 +1,6 @@
 //! The binary: settings, commands (one file each), wiring, printing.
 
+mod archive;
 mod arguments;
 mod commands;
 mod examples;

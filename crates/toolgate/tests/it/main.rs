@@ -6,6 +6,7 @@
 mod approvals;
 mod artifacts;
 mod ask;
+mod backup;
 mod bad_bodies;
 mod bad_commands;
 mod bad_lines;
@@ -26,6 +27,7 @@ mod file_io;
 mod guides;
 mod idempotency;
 mod ids;
+mod interrupts;
 mod jobs;
 mod learning_os;
 mod limits;
