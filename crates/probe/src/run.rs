@@ -85,11 +85,12 @@ pub enum ProbeError {
     Ended(String),
 }
 
-/// Probes a server, until `stop`.
+/// Probes a server, until `stop`. `watch` hears which tool it is at.
 pub async fn run(
     probed: ProbeTarget<'_>,
     options: &ProbeOptions,
     stop: &CancellationToken,
+    watch: &dyn Fn(&str),
 ) -> Result<ProbeReport, ProbeError> {
     let mut limits = probed.limits;
     limits.request_timeout = options.call_timeout;
@@ -108,7 +109,7 @@ pub async fn run(
         stop,
     )
     .await?;
-    let report = run_checks(options, &mut server).await;
+    let report = run_checks(options, &mut server, watch).await;
     server.close().await;
     report
 }
@@ -116,6 +117,7 @@ pub async fn run(
 async fn run_checks(
     options: &ProbeOptions,
     server: &mut ProbeConnection<'_>,
+    watch: &dyn Fn(&str),
 ) -> Result<ProbeReport, ProbeError> {
     let listing = server.list().await?;
     is_listed(&listing.items, options.arguments.keys())?;
@@ -124,11 +126,14 @@ async fn run_checks(
     let mut whole = CheckSuite::server();
     whole.checks.extend(server_checks::listed(&listing, server.server()));
     let mut cut = None;
-    for tool in tools {
+    let count = tools.len();
+    for (number, tool) in (1..).zip(tools) {
+        let name = listed_tool::name_of(tool).unwrap_or("(no name)");
+        watch(&format!("tool {number} of {count}: {name}"));
         cut = cut.or_else(|| server.end());
         let mut suite = match cut {
             None => listed_tool::look(tool, &listing.items),
-            Some(_) => CheckSuite::tool(listed_tool::name_of(tool).unwrap_or("(no name)")),
+            Some(_) => CheckSuite::tool(name),
         };
         if cut.is_none() {
             cut = tool_calls::make(tool, &mut suite, options, server).await;

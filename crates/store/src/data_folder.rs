@@ -133,6 +133,19 @@ impl DataFolder {
         Ok(DataFolderVisit(file))
     }
 
+    /// The process of the server that runs on a folder, as far as we know, if one does. Makes nothing.
+    pub fn server_on(path: &Path) -> Option<String> {
+        let file = path.join(LOCK_FILE);
+        let file = file.is_file().then(|| File::open(file).ok()).flatten()?;
+        // Shared: two that look do not take each other for a server.
+        if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+            return None;
+        }
+        let mut process = String::new();
+        let _ = file.take(MAX_LOCK_BYTES).read_to_string(&mut process);
+        Some(process.trim().to_owned())
+    }
+
     /// True if no call of the command line is under way.
     pub fn is_alone(&self) -> bool {
         self.open_lock(CALLS_FILE).is_ok_and(|file| file.try_lock().is_ok())

@@ -24,5 +24,5 @@ mod work_folder;
 
 pub use data_folder::{DataFolder, DataFolderError, DataFolderLock, DataFolderVisit};
 pub use local_blobs::LocalBlobs;
-pub use sqlite::{Durability, Sqlite};
+pub use sqlite::{DatabaseCopy, Durability, RecordCounts, SCHEMA_VERSION, Sqlite};
 pub use work_folder::{work_folders, work_folders_in_use};

@@ -7,6 +7,7 @@ mod quarantine;
 mod releases;
 mod retention;
 mod schema;
+mod snapshot;
 mod spool;
 mod writer;
 
@@ -32,6 +33,8 @@ use gate::{
 };
 use rusqlite::{Connection, OpenFlags};
 
+pub use schema::SCHEMA_VERSION;
+pub use snapshot::{DatabaseCopy, RecordCounts};
 use spool::Spool;
 use writer::BatchWriter;
 

@@ -13,7 +13,7 @@ pub fn parse(words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let mut arguments = Map::new();
     for word in words {
         if word == "-" {
-            let bytes = files::read_bounded(std::io::stdin(), "stdin", MAX_FILE_BYTES)?;
+            let bytes = files::read_stdin("stdin", MAX_FILE_BYTES)?;
             match files::json("stdin", &String::from_utf8_lossy(&bytes))? {
                 Value::Object(given) => {
                     for (name, value) in given {

@@ -2,24 +2,27 @@
 
 pub mod approvals;
 mod ask;
+mod backup;
 mod call;
 mod completions;
 mod config;
 mod contracts;
 mod doctor;
 mod eval;
+mod ids;
 mod init;
 mod lock;
 mod mcp;
 mod mlx;
 mod probe;
 mod quarantine;
+mod restore;
 mod serve;
 mod tools;
 mod trace;
 pub mod upstream;
 
-use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use ::upstream::{Host, HostConfig, Upstream, UpstreamState};
 use anyhow::bail;
@@ -27,11 +30,9 @@ use clap::Subcommand;
 use contract::ContractStatus;
 use gate::{Catalogue, Tool, approvals::MAX_REASON_CHARACTERS};
 use store::{DataFolder, DataFolderVisit};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Exit,
+    Exit, interrupts,
     printer::Printer,
     settings::{FileErrors, Flags, LoadedSettings},
     wiring::{
@@ -59,6 +60,8 @@ pub enum Command {
     Quarantine(quarantine::QuarantineCommand),
     Config(config::ConfigCommand),
     Doctor(doctor::DoctorCommand),
+    Backup(backup::BackupCommand),
+    Restore(restore::RestoreCommand),
     Init(init::InitCommand),
     Contracts(contracts::ContractsCommand),
     Completions(completions::CompletionsCommand),
@@ -82,6 +85,8 @@ impl Command {
             Command::Quarantine(quarantine) => quarantine.run(flags, printer),
             Command::Config(config) => config.run(flags, printer),
             Command::Doctor(doctor) => doctor.run(flags, printer),
+            Command::Backup(backup) => backup.run(flags, printer),
+            Command::Restore(restore) => restore.run(flags, printer),
             Command::Init(init) => init.run(printer),
             Command::Contracts(contracts) => contracts.run(flags, printer),
             Command::Completions(completions) => completions.run(printer),
@@ -156,7 +161,10 @@ impl LocalGate {
     }
 
     /// Does this work with the tools of the upstreams.
-    async fn with_upstreams<T>(self, work: impl AsyncFnOnce(&Host, &OpenGate) -> T) -> T {
+    async fn with_upstreams<T>(
+        self,
+        work: impl AsyncFnOnce(&Host, &OpenGate) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let Self { opened, host_config, fixed, visit: _visit, .. } = self;
         upstreams::with_host(host_config, async |host| {
             upstreams::keep_catalogue(&opened.gate, host, fixed, Duration::ZERO);
@@ -207,43 +215,11 @@ fn unreachable(upstream: &Upstream) -> Option<String> {
     }
 }
 
-/// Keeps Ctrl-C and SIGTERM from ending the command between two steps that belong together: from now on it comes to its
-/// own end, which is near.
-pub struct HeldSignals {
-    _runtime: tokio::runtime::Runtime,
-}
-
-impl HeldSignals {
-    pub fn hold() -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        let entered = runtime.enter();
-        for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
-            drop(signal(kind)?);
-        }
-        drop(entered);
-        Ok(Self { _runtime: runtime })
-    }
-}
-
-/// Waits for Ctrl-C or SIGTERM.
-async fn interrupted() -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-        _ = terminate.recv() => Ok(()),
-    }
-}
-
-/// Runs work to its end. An interrupt cancels `stop`, and the work ends with what it has.
-async fn until_interrupted<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    tokio::select! {
-        done = &mut work => done,
-        Ok(()) = interrupted() => {
-            stop.cancel();
-            work.await
-        }
-    }
+/// Does work that may be dropped at any time, until it is done or there is a signal.
+pub fn block_on<T, E: Into<anyhow::Error>>(
+    work: impl Future<Output = Result<T, E>>,
+) -> anyhow::Result<T> {
+    runtime()?.block_on(async { interrupts::or_stopped(work).await?.map_err(Into::into) })
 }
 
 /// A runtime for commands that wait.

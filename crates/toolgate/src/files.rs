@@ -12,6 +12,8 @@ use serde_json::Value;
 
 use crate::settings::FileErrors;
 
+use crate::interrupts;
+
 /// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
@@ -45,7 +47,7 @@ fn cannot_write(file: &Path) -> String {
 }
 
 /// The folder of a file. It must exist.
-fn folder_of(file: &Path) -> std::io::Result<&Path> {
+pub fn folder_of(file: &Path) -> std::io::Result<&Path> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     folder.metadata().map(|_| folder)
@@ -80,8 +82,22 @@ fn set_readable(file: &std::fs::File) -> std::io::Result<()> {
 pub fn read(file: &Path) -> anyhow::Result<String> {
     let shown = file.display().to_string();
     let name = format!("`{shown}`");
-    let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
-    text(&shown, read_bounded(opened, &name, MAX_FILE_BYTES)?)
+    let bytes = waiting_for(file, || {
+        let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
+        read_bounded(opened, &name, MAX_FILE_BYTES)
+    });
+    text(&shown, bytes?)
+}
+
+/// Reads all of stdin, up to a limit.
+pub fn read_stdin(name: &str, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
+    interrupts::at_rest(|| read_bounded(std::io::stdin(), name, max_bytes))
+}
+
+/// Reads a file. One that is not regular, such as a pipe, may have to be waited for, perhaps for ever.
+fn waiting_for<T>(file: &Path, read: impl FnOnce() -> T) -> T {
+    let may_wait = file.metadata().is_ok_and(|found| !found.is_file());
+    if may_wait { interrupts::at_rest(read) } else { read() }
 }
 
 /// The JSON of a file that a person named. Of two equal keys none is picked.
@@ -110,7 +126,9 @@ fn text(name: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
 /// so.
 fn read_document(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::fs::File::open(file)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    waiting_for(file, || {
+        std::fs::File::open(file)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)
+    })?;
     if bytes.len() > MAX_DOCUMENT_BYTES {
         let message = format!("the document is larger than {MAX_DOCUMENT_BYTES} bytes");
         return Err(std::io::Error::other(message));

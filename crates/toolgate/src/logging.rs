@@ -25,7 +25,10 @@ use tracing_subscriber::{
     },
 };
 
-use crate::settings::{LogFormat, LogSection};
+use crate::{
+    printer::{self, Stderr},
+    settings::{LogFormat, LogSection},
+};
 
 /// The number of lines that may wait to be written.
 const MAX_WAITING_LINES: usize = 1_024;
@@ -36,14 +39,14 @@ const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 pub fn start(settings: &LogSection) -> anyhow::Result<LogGuard> {
     let filter = EnvFilter::try_new(&settings.level)
         .map_err(|error| anyhow::anyhow!("log.level `{}`: {error}", settings.level))?;
-    let (queue, guard) = LogQueue::start(io::stderr())?;
+    let (queue, guard) = LogQueue::start(Stderr)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(queue)
         .log_internal_errors(false);
     match settings.format {
         LogFormat::Human => {
-            let colour = io::IsTerminal::is_terminal(&io::stderr());
+            let colour = printer::has_colours(&io::stderr());
             builder.with_target(false).with_ansi(colour).fmt_fields(visible_fields()).init();
         }
         LogFormat::Json => builder.json().flatten_event(true).init(),

@@ -1,10 +1,12 @@
 //! The binary: settings, commands (one file each), wiring, printing.
 
+mod archive;
 mod arguments;
 mod certificate;
 mod commands;
 mod examples;
 mod files;
+mod interrupts;
 mod logging;
 mod named_servers;
 mod printer;
@@ -19,7 +21,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::{commands::Command, printer::Printer};
+use crate::{
+    commands::Command,
+    interrupts::InterruptedCommand,
+    printer::{ColourMode, Printer},
+};
 
 // Calls are many small allocations on many threads; the system's allocator shows in a
 // profile of the hot path, this one does not.
@@ -35,6 +41,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Arguments {
     #[command(flatten)]
     common: settings::Flags,
+    /// Use colours: on a terminal (auto), always, or never; `NO_COLOR` means never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: ColourMode,
     #[command(subcommand)]
     command: Command,
 }
@@ -43,13 +59,21 @@ fn main() -> ExitCode {
     // A child of ours is started through this same binary; then nothing below happens.
     guard::process::supervise_if_asked();
     let arguments = Arguments::parse();
-    let printer = Printer::new();
+    let printer = Printer::new(arguments.color);
+    if let Err(error) = interrupts::listen() {
+        printer.error(&anyhow::Error::from(error).context("cannot listen to signals"));
+        return Exit::Unknown.into();
+    }
     match arguments.command.run(&arguments.common, &printer) {
         Ok(_) if printer::write_failed() => {
             printer.error(&anyhow::anyhow!("cannot write to stdout"));
             Exit::Unknown.into()
         }
         Ok(exit) => exit.into(),
+        Err(error) if error.is::<InterruptedCommand>() => {
+            printer.say("interrupted");
+            Exit::Interrupted.into()
+        }
         Err(error) => {
             printer.error(&error);
             Exit::Unknown.into()
@@ -66,6 +90,8 @@ enum Exit {
     Failed,
     /// 2: the command was used wrongly, or something that it needs could not be read.
     Unknown,
+    /// 130: Ctrl-C or SIGTERM ended it before it was done.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -74,6 +100,7 @@ impl From<Exit> for ExitCode {
             Exit::Ok => ExitCode::SUCCESS,
             Exit::Failed => ExitCode::from(1),
             Exit::Unknown => ExitCode::from(2),
+            Exit::Interrupted => ExitCode::from(interrupts::EXIT_CODE),
         }
     }
 }

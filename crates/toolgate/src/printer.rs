@@ -2,6 +2,13 @@
 //!
 //! Much of what is printed was written by others: servers, programs, files. Characters that could control a
 //! terminal or hide something are escaped here, in one place, except in JSON and in documents for other programs.
+//! Tables fit the terminal (`cells`), and what takes long shows its progress (`progress`); both share stderr with the log
+//! (`stderr`).
+
+mod cells;
+pub mod progress;
+mod stderr;
+mod terminal;
 
 use std::{
     io::{IsTerminal, Write},
@@ -13,18 +20,28 @@ use contract::{Diagnostic, Severity};
 use gate::visible_text::{visible, visible_line};
 use serde::Serialize;
 
+pub use self::{
+    stderr::Stderr,
+    terminal::{ColourMode, has_colours},
+};
 use crate::settings::FileErrors;
 
 /// Prints for people and for programs.
 pub struct Printer {
+    /// Colours on stderr.
     colour: bool,
+    /// Colours on stdout.
+    data_colour: bool,
 }
 
 impl Printer {
-    /// A printer that uses colour on a terminal.
-    pub fn new() -> Self {
-        let wanted = anstream::AutoStream::choice(&std::io::stderr());
-        Self { colour: std::io::stderr().is_terminal() && wanted != anstream::ColorChoice::Never }
+    /// A printer that uses colours on a terminal, or as this mode says.
+    pub fn new(mode: ColourMode) -> Self {
+        mode.apply();
+        Self {
+            colour: has_colours(&std::io::stderr()),
+            data_colour: has_colours(&std::io::stdout()),
+        }
     }
 
     /// Prints a line of data.
@@ -68,11 +85,7 @@ impl Printer {
             return;
         }
         let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-        let (on, off) = if self.colour {
-            (style.render().to_string(), style.render_reset().to_string())
-        } else {
-            (String::new(), String::new())
-        };
+        let (on, off) = marks(style, self.colour);
         say_line(&format!("{on}error{off}: {}", visible(&format!("{error:#}"))));
     }
 
@@ -90,27 +103,33 @@ impl Printer {
         self.data(format!("{name:<10} {}", visible_line(text)));
     }
 
-    /// Prints columns, as wide as their widest cell.
+    /// Prints columns, as wide as their widest cell. On a terminal every row fits into its line.
     pub fn table(&self, header: &[&str], rows: &[Vec<String>]) {
         let whole = |row: &Vec<String>| row.iter().map(|cell| visible_line(cell)).collect();
         let rows: Vec<Vec<String>> = rows.iter().map(whole).collect();
-        let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
+        let mut widths: Vec<usize> = header.iter().map(|cell| cells::width(cell)).collect();
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
+                *width = (*width).max(cells::width(cell));
             }
         }
-        let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let mut text = String::new();
-            for (cell, width) in cells.zip(&widths) {
-                text.push_str(&format!("{cell:width$}  "));
-            }
-            self.data(text.trim_end());
-        };
-        line(&mut header.iter().copied());
+        let columns = terminal::width_of_stdout();
+        let widths = cells::fit(widths, columns);
+        let (on, off) = marks(anstyle::Style::new().bold(), self.data_colour);
+        let header = cells::row(header.iter().copied(), &widths, columns);
+        print_line(&format!("{on}{}{off}", visible(&header)));
         for row in &rows {
-            line(&mut row.iter().map(String::as_str));
+            self.data(cells::row(row.iter().map(String::as_str), &widths, columns));
         }
+    }
+}
+
+/// What begins and ends a style; nothing without colours.
+fn marks(style: anstyle::Style, has_colours: bool) -> (String, String) {
+    if has_colours {
+        (style.render().to_string(), style.render_reset().to_string())
+    } else {
+        (String::new(), String::new())
     }
 }
 
@@ -140,6 +159,24 @@ pub fn write_failed() -> bool {
     WRITE_FAILED.load(Ordering::Relaxed)
 }
 
+/// A number of bytes for people: `1.5 MB`.
+pub fn size(bytes: u64) -> String {
+    const STEP: f64 = 1_000.0;
+    let mut units = ["kB", "MB", "GB", "TB"].into_iter().peekable();
+    if bytes < 1_000 {
+        return counted(bytes, "byte");
+    }
+    #[allow(clippy::cast_precision_loss, reason = "it is rounded")]
+    let mut amount = bytes as f64 / STEP;
+    while let Some(unit) = units.next() {
+        if amount < STEP || units.peek().is_none() {
+            return format!("{amount:.1} {unit}");
+        }
+        amount /= STEP;
+    }
+    String::new()
+}
+
 /// The first characters of a text, on one line.
 pub fn shortened(text: &str, max_characters: usize) -> String {
     let text = visible_line(text);
@@ -159,7 +196,7 @@ fn print_line(text: &str) {
 
 fn say_line(text: &str) {
     let text = gate::secrets::redact(text);
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = Stderr.write_all(format!("{text}\n").as_bytes());
 }
 
 /// A diagnostic in which every control character is escaped but our own colours.

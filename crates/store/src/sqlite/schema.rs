@@ -136,6 +136,10 @@ const MIGRATIONS: &[&str] = &[
 ",
 ];
 
+/// The version of the tables: the number of steps.
+#[allow(clippy::cast_possible_truncation, reason = "there are a handful")]
+pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
 pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -157,10 +161,10 @@ pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqli
 /// True if the tables are the result of steps that are not known here.
 pub(super) fn is_newer(connection: &Connection) -> rusqlite::Result<bool> {
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version as usize > MIGRATIONS.len())
+    Ok(version > SCHEMA_VERSION)
 }
 
-fn migrate(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn migrate(connection: &Connection) -> rusqlite::Result<()> {
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)?;
     let version: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;

@@ -6,7 +6,7 @@
 //! come together into the database and removes the file. After a crash, what is still
 //! in files is taken in first.
 
-mod record_line;
+pub(super) mod record_line;
 
 use std::{
     collections::HashMap,
@@ -33,7 +33,7 @@ const BATCH: usize = 256;
 /// The most bytes that may be on their way; beyond that jobs are written directly.
 const MAX_BYTES: usize = 32 * 1_024 * 1_024;
 /// A job larger than this is written directly.
-const MAX_JOB_BYTES: usize = 64 * 1_024;
+pub(super) const MAX_JOB_BYTES: usize = 64 * 1_024;
 /// The time to wait after the database could not be written.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
@@ -256,20 +256,25 @@ fn create(folder: &Path, number: u64) -> io::Result<File> {
     OpenOptions::new().create_new(true).append(true).mode(0o600).open(path(folder, number))
 }
 
-/// Takes in the files of a process that is gone, oldest first.
-pub(super) fn take_in_files(folder: &Path, writer: &CommitQueue) -> Result<(), StoreError> {
-    let other = |error: io::Error| failed_io(&error);
-    std::fs::create_dir_all(folder).map_err(other)?;
+/// The files of a spool, oldest first.
+pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(other)? {
-        let entry = entry.map_err(other)?;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
         let file = entry.path();
-        if is_ours(&file) && entry.file_type().map_err(other)?.is_file() {
+        if is_ours(&file) && entry.file_type()?.is_file() {
             files.push(file);
         }
     }
     files.sort();
-    for file in files {
+    Ok(files)
+}
+
+/// Takes in the files of a process that is gone, oldest first.
+pub(super) fn take_in_files(folder: &Path, writer: &CommitQueue) -> Result<(), StoreError> {
+    let other = |error: io::Error| failed_io(&error);
+    std::fs::create_dir_all(folder).map_err(other)?;
+    for file in files(folder).map_err(other)? {
         let text = std::fs::read(&file).map_err(other)?;
         let jobs: Vec<Job> = text
             .split(|byte| *byte == b'\n')
@@ -288,7 +293,7 @@ pub(super) fn take_in_files(folder: &Path, writer: &CommitQueue) -> Result<(), S
     Ok(())
 }
 
-fn failed_io(error: &io::Error) -> StoreError {
+pub(super) fn failed_io(error: &io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full,
         io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,

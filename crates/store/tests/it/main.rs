@@ -1,5 +1,5 @@
 //! The promises of a store. `approvals`, `jobs`, `quarantine` and `retention` hold for every
-//! [`STORES`]; `spool`, `older_versions` and `damage` are about SQLite.
+//! [`STORES`]; `snapshot`, `spool`, `older_versions` and `damage` are about SQLite.
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
@@ -9,6 +9,7 @@ mod jobs;
 mod older_versions;
 mod quarantine;
 mod retention;
+mod snapshot;
 mod spool;
 
 use std::{path::Path, sync::Arc};

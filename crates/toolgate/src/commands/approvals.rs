@@ -3,17 +3,16 @@
 mod show;
 mod watch;
 
-use anyhow::bail;
 use clap::{Args, Subcommand};
 use gate::{
-    Approval, ApprovalId, ApprovalState, Timestamp,
+    Approval, ApprovalId, ApprovalState, Gate, Timestamp,
     approvals::{ApprovalDecision, ApprovalFilter, DecisionResult},
 };
 use serde_json::json;
 
 use crate::{
     Exit,
-    commands::{self, MAX_LISTED},
+    commands::{self, MAX_LISTED, ids::IdKind},
     printer::Printer,
     settings::Flags,
     wiring::{self, OpenGate},
@@ -40,12 +39,12 @@ pub struct ApprovalsCommand {
 enum Command {
     /// Show a request: its arguments, and what the call would do
     Show {
-        /// The id of the request
+        /// The id of the request, or 4 characters or more of its end
         id: String,
     },
     /// Approve a call: it may run once
     Approve {
-        /// The id of the request
+        /// The id of the request, or 4 characters or more of its end
         id: String,
         /// Reason, for the journal
         #[arg(long, value_name = "TEXT")]
@@ -53,7 +52,7 @@ enum Command {
     },
     /// Refuse a call
     Refuse {
-        /// The id of the request
+        /// The id of the request, or 4 characters or more of its end
         id: String,
         /// Reason; the agent sees it
         #[arg(long, value_name = "TEXT")]
@@ -77,7 +76,10 @@ impl ApprovalsCommand {
                 Some(
                     Command::Show { id } | Command::Approve { id, .. } | Command::Refuse { id, .. },
                 ),
-            ) => return Ok(unknown(&self::id(id)?, printer)),
+            ) => {
+                ID.check(id)?;
+                return Ok(unknown(id, printer));
+            }
         };
         let runtime = commands::runtime()?;
         match &self.command {
@@ -129,11 +131,12 @@ impl ApprovalsCommand {
     }
 
     async fn show(&self, opened: &OpenGate, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
-        let id = self::id(id)?;
-        let Some(approval) = opened.gate.store().approval(&id, opened.gate.clock().now()).await?
-        else {
-            return Ok(unknown(&id, printer));
+        let now = opened.gate.clock().now();
+        let approval = match find(&opened.gate, id).await? {
+            Some(id) => opened.gate.store().approval(&id, now).await?,
+            None => None,
         };
+        let Some(approval) = approval else { return Ok(unknown(id, printer)) };
         if self.json {
             printer.json(&approval);
         } else {
@@ -150,11 +153,11 @@ impl ApprovalsCommand {
         reason: Option<String>,
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
-        let id = self::id(id)?;
         commands::check_reason(reason.as_ref())?;
+        let Some(id) = find(&opened.gate, id).await? else { return Ok(unknown(id, printer)) };
         let verdict = ApprovalDecision { approve, by: commands::OPERATOR.into(), reason };
         Ok(match opened.gate.decide(&id, verdict).await? {
-            DecisionResult::Unknown => unknown(&id, printer),
+            DecisionResult::Unknown => unknown(id.as_str(), printer),
             DecisionResult::Done(approval) => {
                 if self.json {
                     printer.json(&approval);
@@ -172,15 +175,21 @@ impl ApprovalsCommand {
     }
 }
 
-fn unknown(id: &ApprovalId, printer: &Printer) -> Exit {
-    printer.say(format!("there is no approval {id}"));
+fn unknown(id: &str, printer: &Printer) -> Exit {
+    printer.say(format!("there is no approval {}", id.trim()));
     Exit::Failed
 }
 
-/// Parses the id that a person typed.
-pub(super) fn id(text: &str) -> anyhow::Result<ApprovalId> {
-    match ApprovalId::parse(text.trim()) {
-        Some(id) => Ok(id),
-        None => bail!("`{text}` is not the id of an approval; `toolgate approvals` lists them"),
-    }
+/// The ids of approvals.
+const ID: IdKind = IdKind { prefix: "apr_", noun: "an approval", list: "toolgate approvals --all" };
+
+/// The approval that a person means; none if there is none that fits.
+pub(super) async fn find(gate: &Gate, text: &str) -> anyhow::Result<Option<ApprovalId>> {
+    let page = async |behind: Option<String>| {
+        let cursor = behind.as_deref().and_then(ApprovalId::parse);
+        let filter = ApprovalFilter { state: None, cursor, oldest_first: false, limit: MAX_LISTED };
+        let page = gate.store().approvals(filter, gate.clock().now()).await?;
+        Ok(page.iter().map(|one| one.id.to_string()).collect())
+    };
+    Ok(ID.find(text, page).await?.as_deref().and_then(ApprovalId::parse))
 }

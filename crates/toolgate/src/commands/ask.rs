@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Exit, arguments,
     commands::{self, LocalGate},
-    files,
-    printer::Printer,
+    files, interrupts,
+    printer::{self, Printer},
     settings::Flags,
     wiring::{
         ask::{self as wired_ask, TracedResponse},
@@ -62,6 +62,7 @@ const MAX_STDIN_BYTES: u64 = 1 << 20;
 
 impl AskCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        printer::progress::switch_off_if(self.json);
         // A call is not made for a trace that cannot be written.
         if let Some(file) = &self.trace {
             files::can_be_written(file).context("--trace")?;
@@ -69,7 +70,7 @@ impl AskCommand {
         let local = LocalGate::open(flags, UpstreamFilter::All)?;
         let ask = wired_ask::ask(&local.loaded, &local.opened.gate)?;
         let request = self.request(&local.opened.gate)?;
-        let watch = progress::AskProgress::new();
+        let watch = progress::AskProgress::new(printer);
         let outcome = commands::runtime()?.block_on(async {
             // What the policy refuses starts nothing.
             if ask.refuses(&request) {
@@ -81,7 +82,7 @@ impl AskCommand {
             });
             Box::pin(run).await
         });
-        watch.end();
+        drop(watch);
         let outcome = outcome?;
         let trace = self.trace.as_ref().map(|file| write_trace(file, &outcome.trace)).transpose();
         let path = trace.as_ref().ok().cloned().flatten();
@@ -101,7 +102,7 @@ impl AskCommand {
         let question = match self.question.as_str() {
             "-" => {
                 let name = "the question on stdin";
-                let bytes = files::read_bounded(std::io::stdin(), name, MAX_STDIN_BYTES)?;
+                let bytes = files::read_stdin(name, MAX_STDIN_BYTES)?;
                 String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?
             }
             question => question.to_owned(),
@@ -137,7 +138,7 @@ pub(super) async fn run(
     watch: &dyn TraceWatcher,
 ) -> anyhow::Result<AskOutcome> {
     let stop = request.stop.clone();
-    Ok(commands::until_interrupted(&stop, ask.run(request, watch)).await?)
+    Ok(interrupts::stopping(&stop, ask.run(request, watch)).await?)
 }
 
 /// Writes a trace to a file, or to a file of its own in a folder.
@@ -152,6 +153,7 @@ fn write_trace(file: &std::path::Path, trace: &ask::Trace) -> anyhow::Result<Str
 
 fn exit(response: &AskResponse) -> Exit {
     match response {
+        AskResponse::Blocked(_) if interrupts::check().is_err() => Exit::Interrupted,
         AskResponse::Blocked(blocked) if blocked.code.is_failure() => Exit::Unknown,
         AskResponse::Blocked(_)
         | AskResponse::FinalAnswer { .. }

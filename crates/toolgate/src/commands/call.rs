@@ -1,17 +1,28 @@
 //! `toolgate call`: calls a tool from a terminal.
 
 use clap::Args;
-use gate::{ApprovalId, Caller, Door, Failure, Gate, Outcome, Recording, RequestId};
+use gate::{
+    ApprovalId, Caller, Door, Failure, Gate, NotificationSender, Outcome, Recording, RequestId,
+    ToolNotification,
+};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::Receiver;
 use upstream::{Host, UpstreamState};
 
 use crate::{
     Exit, arguments,
     commands::{self, LocalGate},
-    printer::Printer,
+    interrupts,
+    printer::{
+        Printer,
+        progress::{self, ProgressLine},
+    },
     settings::Flags,
     wiring::{self, upstreams::UpstreamFilter},
 };
+
+/// The most reports of progress that wait to be shown; more are lost.
+const MAX_WAITING_NOTIFICATIONS: usize = 64;
 
 /// Call a tool
 ///
@@ -29,16 +40,18 @@ pub struct CallCommand {
     /// Timeout of the call, in milliseconds
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// Id of the approval for this call
+    /// Id of the approval for this call, or 4 characters or more of its end
     #[arg(long, value_name = "ID")]
     approval: Option<String>,
 }
 
 impl CallCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        progress::switch_off_if(self.json);
         let input = Value::Object(arguments::parse(&self.arguments)?);
         let local = LocalGate::open(flags, UpstreamFilter::OwnerOf(&self.tool))?;
         let gate = local.opened.gate.clone();
+        let runtime = commands::runtime()?;
         let limits = match self.timeout_ms {
             None => contract::LimitOverrides::default(),
             Some(milliseconds) => contract::LimitOverrides::from_request(
@@ -47,24 +60,36 @@ impl CallCommand {
             )
             .map_err(|violations| anyhow::anyhow!(contract::Violation::list(&violations)))?,
         };
-        let approval = self.approval.as_deref().map(commands::approvals::id).transpose()?;
-        let call = self.call(&gate, input, limits, approval);
-        commands::runtime()?.block_on(local.with_upstreams(async |host, opened| {
+        let approval = match &self.approval {
+            Some(id) => Some(runtime.block_on(self.approval_of(&gate, id))?),
+            None => None,
+        };
+        let (call, heard) = self.call(&gate, input, limits, approval);
+        runtime.block_on(local.with_upstreams(async |host, opened| {
             if let Some((id, error)) = unreachable_upstream(host, &gate, &self.tool) {
                 printer.error(&anyhow::Error::msg(error));
                 printer.say(format!("hint: `toolgate upstream show {id}` shows more"));
                 return Ok(Exit::Unknown);
             }
             let stop = call.stop.clone();
-            let outcome = commands::until_interrupted(&stop, gate.call(call)).await;
+            let outcome = interrupts::stopping(&stop, self.shown(gate.call(call), heard)).await;
             let exit = self.print(&outcome, opened, printer);
             if let Err(failure) = &outcome.result {
                 for hint in self.hints(failure, host) {
                     printer.say(format!("hint: {hint}"));
                 }
             }
-            Ok(exit)
+            Ok(match exit {
+                Exit::Failed if interrupts::check().is_err() => Exit::Interrupted,
+                exit => exit,
+            })
         }))
+    }
+
+    /// The approval that a person means.
+    async fn approval_of(&self, gate: &Gate, id: &str) -> anyhow::Result<ApprovalId> {
+        let found = commands::approvals::find(gate, id).await?;
+        found.ok_or_else(|| anyhow::anyhow!("there is no approval {id}"))
     }
 
     fn call(
@@ -73,12 +98,45 @@ impl CallCommand {
         input: Value,
         limits: contract::LimitOverrides,
         approval: Option<ApprovalId>,
-    ) -> gate::Call {
+    ) -> (gate::Call, Receiver<ToolNotification>) {
         let request_id = RequestId::new(gate.clock().now());
-        gate::Call::new(&self.tool, input, Door::Cli, Caller::named("cli"), request_id)
-            .limits(limits)
-            .recording(Recording::Always)
-            .approval(approval)
+        let mut call =
+            gate::Call::new(&self.tool, input, Door::Cli, Caller::named("cli"), request_id)
+                .limits(limits)
+                .recording(Recording::Always)
+                .approval(approval);
+        let (sender, heard) = NotificationSender::channel(MAX_WAITING_NOTIFICATIONS);
+        if progress::is_on() {
+            call.channel.notifications = Some(sender);
+        }
+        (call, heard)
+    }
+
+    /// Runs the call, and shows the progress that the tool reports.
+    async fn shown(
+        &self,
+        call: impl Future<Output = Outcome>,
+        mut heard: Receiver<ToolNotification>,
+    ) -> Outcome {
+        let shown = ProgressLine::begin(format!("calling {}", self.tool));
+        let mut call = std::pin::pin!(call);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut call => return outcome,
+                Some(notification) = heard.recv() => {
+                    if let ToolNotification::Progress { fraction, message } = notification {
+                        shown.set(self.progress_words(fraction, &message));
+                    }
+                }
+            }
+        }
+    }
+
+    fn progress_words(&self, fraction: Option<f64>, message: &str) -> String {
+        let percent = fraction.map(|part| format!(" {:.0} %", part.clamp(0.0, 1.0) * 100.0));
+        let message = if message.is_empty() { String::new() } else { format!(": {message}") };
+        format!("calling {}{}{message}", self.tool, percent.unwrap_or_default())
     }
 
     fn print(&self, outcome: &Outcome, opened: &wiring::OpenGate, printer: &Printer) -> Exit {

@@ -145,7 +145,7 @@ fn is_readable(set: &ToolSource, printer: &Printer) -> bool {
 fn test(flags: &Flags, tools: &[String], as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
     let (loaded, mut bound) = commands::ready(flags)?;
     commands::retain_tools(&mut bound, tools)?;
-    let results = commands::runtime()?.block_on(examples::run(bound, &loaded))?;
+    let results = commands::block_on(examples::run(bound, &loaded))?;
     let failed = results.iter().filter(|one| one.problem.is_some()).count();
     if as_json {
         printer.json(&json!({ "ok": failed == 0, "examples": results }));

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::{
     Exit, commands,
-    printer::{Printer, counted},
+    printer::{Printer, counted, progress},
     settings::{self, FileErrors, Flags, LoadedSettings},
     wiring::{self, BoundTool, sandboxes},
 };
@@ -94,6 +94,7 @@ impl DoctorFinding {
 
 impl DoctorCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        progress::switch_off_if(self.json);
         let findings = examine(flags)?;
         let failed = findings.iter().any(|one| one.state == FindingState::Problem);
         if self.json {
@@ -126,8 +127,7 @@ fn show(findings: &[DoctorFinding], printer: &Printer) {
 fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
     let (first, loaded) = loaded(flags);
     let mut findings = vec![first];
-    let runtime = commands::runtime()?;
-    runtime.block_on(async {
+    commands::block_on(async {
         if let Some(loaded) = &loaded {
             let (contracts, bound) = contracts(loaded);
             findings.push(contracts);
@@ -153,8 +153,8 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.push(machine::sandbox());
             findings.push(machine::paths());
         }
-    });
-    Ok(findings)
+        anyhow::Ok(findings)
+    })
 }
 
 fn loaded(flags: &Flags) -> (DoctorFinding, Option<LoadedSettings>) {

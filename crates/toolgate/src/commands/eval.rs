@@ -15,8 +15,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Exit,
     commands::{self, LocalGate},
-    files,
-    printer::Printer,
+    files, interrupts,
+    printer::{
+        Printer,
+        progress::{self, ProgressLine},
+    },
     settings::Flags,
     wiring::{ask as wired_ask, upstreams::UpstreamFilter},
 };
@@ -49,16 +52,19 @@ impl EvalCommand {
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");
         }
+        progress::switch_off_if(self.json);
         let report = commands::runtime()?.block_on(local.with_upstreams(async |_, opened| {
             warn_of_unknown_tools(&opened.gate, &cases, printer);
-            measure(&ask, &opened.gate, &cases, printer).await
-        }));
+            Ok(self.measure(&ask, &opened.gate, &cases, printer).await)
+        }))?;
         if self.json {
             printer.json(&report);
         } else {
             show(&report, printer);
         }
-        Ok(if report.failed > 0 {
+        Ok(if interrupts::check().is_err() {
+            Exit::Interrupted
+        } else if report.failed > 0 {
             Exit::Unknown
         } else if report.holds(usize::from(self.at_least)) {
             Exit::Ok
@@ -101,6 +107,52 @@ impl EvalCommand {
         }
         Ok(Some(cases))
     }
+
+    /// Asks one question after the other, until it is stopped.
+    async fn measure(
+        &self,
+        ask: &ask::Ask,
+        gate: &Gate,
+        cases: &[EvalCase],
+        printer: &Printer,
+    ) -> EvalReport {
+        let mut scores: Vec<CaseScore> = Vec::new();
+        let mut model = None;
+        let progress = ProgressLine::begin("asking");
+        for (number, case) in (1..).zip(cases) {
+            let place = format!("{number} of {}: {}", cases.len(), case.id);
+            progress.set(&place);
+            let before = CallCounts::of(gate);
+            let stop = CancellationToken::new();
+            let request = AskRequest {
+                question: case.question.clone(),
+                tool: None,
+                args: Map::new(),
+                summarize: case.summarize,
+                plan_only: false,
+                caller: Caller::named("cli"),
+                request_id: RequestId::new(gate.clock().now()),
+                recording: Recording::WhenNeeded,
+                stop: stop.clone(),
+            };
+            let score = match super::ask::run(ask, request, &()).await {
+                Ok(outcome) => {
+                    model = outcome.trace.meta["model"].as_str().map(str::to_owned).or(model);
+                    eval::score(case, &outcome, &before.since(gate))
+                }
+                Err(why) => CaseScore::failed(case, why.to_string()),
+            };
+            if !self.json {
+                printer.say(format!("{place} ({} s)", score.duration_ms / 1_000));
+            }
+            scores.push(score);
+            if stop.is_cancelled() {
+                printer.say(format!("stopped after {number} of {} cases", cases.len()));
+                break;
+            }
+        }
+        EvalReport::new(model, scores)
+    }
 }
 
 /// Warns of misspelt tools: they are never called, so their cases show nothing.
@@ -125,42 +177,6 @@ fn spelled(tool: &Tool) -> String {
     let contract = &tool.contract;
     let local = ask::candidates::local_name(&contract.toolset, &contract.name);
     format!("{}.{local}", contract.toolset)
-}
-
-/// Asks one question after the other, until it is stopped.
-async fn measure(ask: &ask::Ask, gate: &Gate, cases: &[EvalCase], printer: &Printer) -> EvalReport {
-    let mut scores: Vec<CaseScore> = Vec::new();
-    let mut model = None;
-    for (number, case) in cases.iter().enumerate() {
-        let before = CallCounts::of(gate);
-        let stop = CancellationToken::new();
-        let request = AskRequest {
-            question: case.question.clone(),
-            tool: None,
-            args: Map::new(),
-            summarize: case.summarize,
-            plan_only: false,
-            caller: Caller::named("cli"),
-            request_id: RequestId::new(gate.clock().now()),
-            recording: Recording::WhenNeeded,
-            stop: stop.clone(),
-        };
-        let score = match super::ask::run(ask, request, &()).await {
-            Ok(outcome) => {
-                model = outcome.trace.meta["model"].as_str().map(str::to_owned).or(model);
-                eval::score(case, &outcome, &before.since(gate))
-            }
-            Err(why) => CaseScore::failed(case, why.to_string()),
-        };
-        let seconds = score.duration_ms / 1_000;
-        printer.say(format!("{} of {}: {} ({seconds} s)", number + 1, cases.len(), case.id));
-        scores.push(score);
-        if stop.is_cancelled() {
-            printer.say(format!("stopped after {} of {} cases", number + 1, cases.len()));
-            break;
-        }
-    }
-    EvalReport::new(model, scores)
 }
 
 /// The number of calls of each tool.

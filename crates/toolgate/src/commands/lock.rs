@@ -14,7 +14,7 @@ use workbench::compare::{ChangeClass, ContractChange};
 
 use crate::{
     Exit, commands, files,
-    printer::{Printer, counted},
+    printer::{Printer, counted, progress},
     settings::{Flags, LoadedSettings},
     wiring::{
         self,
@@ -73,6 +73,7 @@ impl<'a> LockSelector<'a> {
 
 impl LockCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        progress::switch_off_if(self.json);
         let (loaded, bound) = commands::ready(flags)?;
         let what = match &self.command {
             Some(Command::Diff { what } | Command::Accept { what }) => what.as_ref(),

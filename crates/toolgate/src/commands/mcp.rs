@@ -12,7 +12,7 @@ use server::App;
 use store::DataFolder;
 
 use crate::{
-    Exit, commands, logging,
+    Exit, interrupts, logging,
     printer::Printer,
     reload::{self, PreparedServer, Reloader},
     server_settings,
@@ -99,7 +99,7 @@ impl McpCommand {
                 keeper,
                 door: None,
             };
-            let stop = async { drop(commands::interrupted().await) };
+            let stop = async { interrupts::token().cancelled().await };
             let (input, output) = (pipe::input()?, pipe::output()?);
             let served =
                 server::mcp::serve_stdio(app, self.toolset.as_deref(), input, output, stop);

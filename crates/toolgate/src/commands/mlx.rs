@@ -53,7 +53,7 @@ impl MlxCommand {
         }
         commands::require_used_data_dir(&loaded)?;
         let ports = PORTS.filter(|port| asked.port.is_none_or(|only| *port == only));
-        let servers = commands::runtime()?.block_on(status(&settings, ports, asked.lines))?;
+        let servers = commands::block_on(status(&settings, ports, asked.lines))?;
         if asked.json {
             printer.json(&json!({ "servers": servers }));
         } else {

@@ -17,9 +17,12 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Exit, commands, files,
+    Exit, commands, files, interrupts,
     named_servers::{NamedServer, ServerArguments},
-    printer::Printer,
+    printer::{
+        Printer,
+        progress::{self, ProgressLine},
+    },
     settings::Flags,
 };
 
@@ -82,6 +85,7 @@ pub struct ProbeCommand {
 
 impl ProbeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        progress::switch_off_if(self.json);
         let options = self.options()?;
         let report = if self.ourselves {
             own_tools::run(flags, &options)?
@@ -94,8 +98,10 @@ impl ProbeCommand {
             }
             let probed = ProbeTarget { target: &target, limits, protocol, spawner: &spawner };
             let stop = CancellationToken::new();
-            let probing = probe::run(probed, &options, &stop);
-            commands::runtime()?.block_on(commands::until_interrupted(&stop, probing))?
+            let progress = ProgressLine::begin("probing");
+            let watch = |words: &str| progress.set(format!("probing {words}"));
+            let probing = probe::run(probed, &options, &stop, &watch);
+            commands::runtime()?.block_on(interrupts::stopping(&stop, probing))?
         };
         self.write(&report, printer)
     }

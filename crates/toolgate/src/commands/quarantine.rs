@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     Exit,
-    commands::{self, MAX_LISTED},
+    commands::{self, MAX_LISTED, ids::IdKind},
     printer::Printer,
     settings::Flags,
     wiring::OpenGate,
@@ -38,12 +38,12 @@ enum Command {
     List(ListArguments),
     /// Show a result, and where it breaks its contract
     Show {
-        /// The id of the entry
+        /// The id of the entry, or 4 characters or more of its end
         id: String,
     },
     /// Release a result to its caller: once, when the same call is made again
     Release {
-        /// The id of the entry
+        /// The id of the entry, or 4 characters or more of its end
         id: String,
         /// Reason, for the journal
         #[arg(long, value_name = "TEXT")]
@@ -55,7 +55,7 @@ enum Command {
     /// upstream, overlays/TOOLSET/TOOL.yaml for a tool of your own. A running server reloads
     /// it.
     Adopt {
-        /// The id of the entry
+        /// The id of the entry, or 4 characters or more of its end
         id: String,
         /// Reason, for the journal
         #[arg(long, value_name = "TEXT")]
@@ -75,7 +75,7 @@ struct ListArguments {
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
     /// Show only entries older than this one
-    #[arg(long, value_name = "ID", value_parser = id)]
+    #[arg(long, value_name = "ID")]
     cursor: Option<String>,
 }
 
@@ -108,7 +108,10 @@ impl QuarantineCommand {
             }
             Some(
                 Command::Show { id } | Command::Release { id, .. } | Command::Adopt { id, .. },
-            ) => Ok(unknown(&given(id)?, printer)),
+            ) => {
+                ID.check(id)?;
+                Ok(unknown(id, printer))
+            }
         }
     }
 
@@ -132,11 +135,18 @@ impl QuarantineCommand {
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
         let now = opened.gate.clock().now();
+        let cursor = match &list.cursor {
+            Some(text) => match find(opened, text).await? {
+                Some(id) => Some(id),
+                None => return Ok(unknown(text, printer)),
+            },
+            None => None,
+        };
         let filter = QuarantineFilter {
             state: list.status,
             tool: list.tool.clone(),
             caller: list.caller.clone(),
-            cursor: list.cursor.clone(),
+            cursor,
             limit: MAX_LISTED + 1,
         };
         let mut entries = opened.gate.store().all_quarantined(filter, now).await?;
@@ -148,7 +158,7 @@ impl QuarantineCommand {
     }
 
     async fn show(&self, opened: &OpenGate, id: &str, printer: &Printer) -> anyhow::Result<Exit> {
-        let id = given(id)?;
+        let Some(id) = find(opened, id).await? else { return Ok(unknown(id, printer)) };
         let Some(entry) = opened.gate.store().quarantined(&id, opened.gate.clock().now()).await?
         else {
             return Ok(unknown(&id, printer));
@@ -168,7 +178,7 @@ impl QuarantineCommand {
         decision: ReleaseDecision,
         printer: &Printer,
     ) -> anyhow::Result<Exit> {
-        let id = given(id)?;
+        let Some(id) = find(opened, id).await? else { return Ok(unknown(id, printer)) };
         Ok(match opened.gate.release(&id, decision).await? {
             ReleaseResult::Unknown => unknown(&id, printer),
             ReleaseResult::Refused(_, why) => {
@@ -200,7 +210,7 @@ fn decision(reason: Option<&String>) -> anyhow::Result<ReleaseDecision> {
 }
 
 fn unknown(id: &str, printer: &Printer) -> Exit {
-    printer.say(format!("there is no quarantined result {id}"));
+    printer.say(format!("there is no quarantined result {}", id.trim()));
     Exit::Failed
 }
 
@@ -211,15 +221,17 @@ fn state(word: &str) -> Result<QuarantineState, String> {
     })
 }
 
-fn id(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if QuarantineSummary::is_id(text) {
-        return Ok(text.to_owned());
-    }
-    Err(format!("`{text}` is not the id of a quarantined result; `toolgate quarantine` lists them"))
-}
+/// The ids of quarantined results.
+const ID: IdKind =
+    IdKind { prefix: "q_", noun: "a quarantined result", list: "toolgate quarantine" };
 
-/// Parses the id that a person typed.
-fn given(text: &str) -> anyhow::Result<String> {
-    id(text).map_err(anyhow::Error::msg)
+/// The entry that a person means; none if there is none that fits.
+async fn find(opened: &OpenGate, text: &str) -> anyhow::Result<Option<String>> {
+    let (store, now) = (opened.gate.store(), opened.gate.clock().now());
+    let page = async |cursor: Option<String>| {
+        let filter = QuarantineFilter { cursor, limit: MAX_LISTED, ..QuarantineFilter::default() };
+        let page = store.all_quarantined(filter, now).await?;
+        Ok(page.into_iter().map(|one| one.id).collect())
+    };
+    ID.find(text, page).await
 }

@@ -25,7 +25,7 @@ use upstream::{Host, UpstreamState};
 use crate::{
     Exit,
     certificate::ServerCertificate,
-    commands, logging,
+    commands, interrupts, logging,
     printer::{Printer, counted},
     reload::{self, HttpDoor, HttpDoorBase, PreparedServer, Reloader},
     server_settings,
@@ -150,7 +150,7 @@ async fn serve(
     let (swept, retention) = (gate.clone(), door.retention.subscribe());
     tokio::spawn(async move { retention::keep_sweeping(&swept, retention).await });
     let stop = CancellationToken::new();
-    stop_on_signal(stop.clone())?;
+    stop_gently(stop.clone())?;
     let (host, settings) = (host.clone(), loaded.clone());
     let (current, door) = (door.current.clone(), Some(door));
     let reloader = Reloader {
@@ -255,29 +255,26 @@ async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
     }
 }
 
-/// Stops gently at the first signal, at once at the second. A hangup stops the server where its terminal was closed.
-fn stop_on_signal(stop: CancellationToken) -> anyhow::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+/// Stops gently at the first signal; the second ends the process at once. A hangup stops the server where its terminal was
+/// closed.
+fn stop_gently(stop: CancellationToken) -> anyhow::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
     let is_terminal = || std::io::stderr().is_terminal();
     let began_in_terminal = is_terminal();
     tokio::spawn(async move {
-        for gently in [true, false] {
-            loop {
-                tokio::select! {
-                    _ = interrupt.recv() => break,
-                    _ = terminate.recv() => break,
-                    _ = hangup.recv() => if began_in_terminal && !is_terminal() { break },
+        let closed = async {
+            while hangup.recv().await.is_some() {
+                if began_in_terminal && !is_terminal() {
+                    return;
                 }
             }
-            if gently {
-                tracing::info!("stopping; send the signal again to stop at once");
-                stop.cancel();
-            } else {
-                std::process::exit(130);
-            }
+        };
+        tokio::select! {
+            () = interrupts::token().cancelled_owned() => {}
+            () = closed => {}
         }
+        tracing::info!("stopping; send the signal again to stop at once");
+        stop.cancel();
     });
     Ok(())
 }

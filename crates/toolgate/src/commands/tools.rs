@@ -8,7 +8,7 @@ use contract::{
 
 use crate::{
     Exit, commands,
-    printer::Printer,
+    printer::{Printer, progress},
     settings::Flags,
     wiring::{
         self,
@@ -37,6 +37,7 @@ enum Command {
 
 impl ToolsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        progress::switch_off_if(self.json);
         let (loaded, bound) = commands::ready(flags)?;
         let fixed = wiring::tools(bound, &loaded)?;
         let which = match &self.command {
@@ -48,9 +49,9 @@ impl ToolsCommand {
         if !config.upstreams.is_empty() {
             let listed = upstreams::with_host(config, async |host| {
                 commands::warn_of_unreachable(host, printer);
-                host.tools()
+                Ok(host.tools())
             });
-            tools.extend(commands::runtime()?.block_on(listed));
+            tools.extend(commands::runtime()?.block_on(listed)?);
         }
         let mut bound: Vec<_> = tools.iter().map(|tool| &*tool.contract).collect();
         bound.retain(|one| one.status == contract::ContractStatus::Active);

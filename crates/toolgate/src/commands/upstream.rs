@@ -21,7 +21,7 @@ use upstream::{UpstreamState, UpstreamStatus};
 use self::new_upstream::LookArguments;
 use crate::{
     Exit, commands,
-    printer::Printer,
+    printer::{Printer, progress},
     settings::{Flags, LoadedSettings},
     wiring::{
         self,
@@ -77,6 +77,7 @@ enum Command {
 
 impl UpstreamCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
+        progress::switch_off_if(self.json);
         match &self.command {
             Command::List { id } => self.list(id.as_deref(), flags, printer),
             Command::Show { id } => self.show(id, flags, printer),
@@ -130,8 +131,8 @@ fn statuses(id: Option<&str>, flags: &Flags) -> anyhow::Result<Vec<UpstreamStatu
     let fixed = wiring::tools(bound, &loaded)?;
     let filter = id.map_or(UpstreamFilter::All, UpstreamFilter::One);
     let config = upstreams::eager_host_config(&loaded, filter, &fixed)?;
-    let statuses = upstreams::with_host(config, async |host| host.statuses());
-    Ok(commands::runtime()?.block_on(statuses))
+    let statuses = upstreams::with_host(config, async |host| Ok(host.statuses()));
+    commands::runtime()?.block_on(statuses)
 }
 
 fn exit(statuses: &[UpstreamStatus]) -> Exit {

@@ -48,7 +48,7 @@ mod tests {
         let mut new = running.clone();
         new.mcp.page_size = 7;
         assert_eq!(keep_bound(&mut new, &running), Vec::<String>::new());
-        new.server.listen = ListenAddress::from("127.0.0.1:9");
+        new.server.listen = "127.0.0.1:9".into();
         new.data_dir = "./elsewhere".into();
         new.journal.max_files = 9;
         assert_eq!(keep_bound(&mut new, &running), ["server.listen", "data_dir", "journal"]);

@@ -31,7 +31,7 @@ pub(super) struct ListingTerms<'a> {
 
 /// The tools that a server lists now.
 pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<ToolSource> {
-    let listings = commands::runtime()?.block_on(server.listings())?;
+    let listings = commands::block_on(server.listings())?;
     let mut set = ToolSource::new(&server.title, true);
     written_down(&mut set, &listings);
     Ok(set)
@@ -41,7 +41,7 @@ pub(super) fn of_server(server: &NamedServer) -> anyhow::Result<ToolSource> {
 pub(super) fn of_upstream(loaded: &LoadedSettings, id: &str) -> anyhow::Result<ToolSource> {
     let server = NamedServer::of_upstream(loaded, id)?;
     let overlays = overlays::of_upstream(loaded, id)?;
-    let listings = commands::runtime()?.block_on(server.listings())?;
+    let listings = commands::block_on(server.listings())?;
     let settings = &loaded.settings.upstreams[id];
     let mut set = ToolSource::new(id, true);
     add(&mut set, &ListingTerms { id, settings, overlays: &overlays, configured: true }, &listings);

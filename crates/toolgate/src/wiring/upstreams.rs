@@ -11,20 +11,28 @@ use contract::{Diagnostic, Document};
 use gate::{Catalogue, EnforcementMode, Gate, Tool, UpstreamEvent};
 use serde_json::json;
 use upstream::{
-    ConfiguredUpstream, Host, HostConfig, HostObserver, HostReload, HostRules, UpstreamChanges,
+    ConfiguredUpstream, Host, HostConfig, HostObserver, HostReload, HostRules, Upstream,
+    UpstreamChanges, UpstreamState,
     lock::{ContractLock, LockError},
     settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
 use super::{overlays, policy, upstream_targets};
-use crate::settings::{
-    AllowlistSetting, FileErrors, LoadedSettings, PolicyPreset, SettingsError, mlx_host,
+use crate::{
+    interrupts,
+    printer::progress::ProgressLine,
+    settings::{
+        AllowlistSetting, FileErrors, LoadedSettings, PolicyPreset, SettingsError, mlx_host,
+    },
 };
 use gate::secrets::MIN_SECRET_BYTES;
 
 /// The time in which further changes are collected before the catalogue is made again: a hundred upstreams that start
 /// together should not make it a hundred times.
 const CHANGE_DEBOUNCE: Duration = Duration::from_millis(20);
+
+/// The time between two looks which upstreams are still waited for.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A selection of upstreams.
 #[derive(Debug, Clone, Copy)]
@@ -161,12 +169,38 @@ impl HostObserver for UpstreamRecorder {
 }
 
 /// Starts a host, does this work once every upstream was tried, and stops the host.
-pub async fn with_host<T>(config: HostConfig, work: impl AsyncFnOnce(&Arc<Host>) -> T) -> T {
+pub async fn with_host<T>(
+    config: HostConfig,
+    work: impl AsyncFnOnce(&Arc<Host>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     with_starting_host(config, async |host| {
-        host.settled().await;
+        interrupts::or_stopped(connected(host)).await?;
         work(host).await
     })
     .await
+}
+
+/// Waits until every upstream was tried, and shows for which ones.
+async fn connected(host: &Host) {
+    let progress = ProgressLine::begin("connecting to upstreams");
+    let show = async {
+        loop {
+            let all = host.upstreams();
+            let is_waiting = |one: &&Arc<Upstream>| one.state() == UpstreamState::Starting;
+            let waiting: Vec<&str> =
+                all.iter().filter(is_waiting).map(|one| one.id.as_str()).collect();
+            let (done, count) = (all.len() - waiting.len(), all.len());
+            let waiting = waiting.join(", ");
+            progress
+                .set(format!("connecting to upstreams: {done} of {count}, waiting for {waiting}"));
+            tokio::time::sleep(PROGRESS_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = host.settled() => {}
+        () = show => {}
+    }
 }
 
 /// Starts a host, does this work, and stops the host.

@@ -61,7 +61,7 @@ fn summary(user: &str) -> String {
 }
 
 /// Three servers, an allowlist, and this model.
-fn world(peer: &Peer) -> World {
+pub fn world(peer: &Peer) -> World {
     World::copy_of(crate::BINARY, &crate::root().join("examples/multi-host"))
         .with_env("TOOLGATE_LLM__BASE_URL", &peer.url("/v1"))
         .with_env("TOOLGATE_LLM__MODEL", "scripted")

@@ -37,13 +37,15 @@ fn what_commands_print() {
 }
 
 /// Options that every command has. They are shown once.
-const GLOBAL: [&str; 5] = ["--config", "--no-config", "--listen", "--data-dir", "-h, --help"];
+const GLOBAL: [&str; 6] =
+    ["--config", "--no-config", "--listen", "--data-dir", "--color", "-h, --help"];
 
 #[test]
 fn the_reference_of_the_command_line() {
     let mut page = String::from(
         "# Command line\n\nExit codes:\n\n- 0: done\n- 1: the tool failed, or the file has errors\n\
-         - 2: wrong usage, or something that the command needs could not be read\n\n\
+         - 2: wrong usage, or something that the command needs could not be read\n\
+         - 130: Ctrl-C or `SIGTERM` ended it before it was done\n\n\
          Every command takes the options of `toolgate` itself.\n",
     );
     add_help(&[], &mut page);

@@ -69,7 +69,7 @@ pub(super) fn print(job: &Job) -> Vec<u8> {
 }
 
 /// The job that a line spells.
-pub(super) fn read(line: &[u8]) -> Result<Job, String> {
+pub(in crate::sqlite) fn read(line: &[u8]) -> Result<Job, String> {
     let read: SpooledJob<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     Ok(Job {
         id: JobId::parse(&read.id).ok_or("not a job id")?,

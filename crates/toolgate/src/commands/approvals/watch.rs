@@ -14,15 +14,13 @@ use gate::{
     Approval, ApprovalId, ApprovalState,
     approvals::{ApprovalDecision, ApprovalFilter, DecisionResult},
 };
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::mpsc::{self, error::TrySendError},
-};
+use tokio::sync::mpsc::{self, error::TrySendError};
 
 use super::show;
 use crate::{
     Exit,
     commands::{MAX_LISTED, OPERATOR},
+    interrupts,
     printer::Printer,
     wiring::OpenGate,
 };
@@ -41,9 +39,9 @@ enum TypedDecision {
     Unclear,
 }
 
-/// Asks until stdin ends, the person quits, or Ctrl-C.
+/// Asks until stdin ends, the person quits, or there is a signal.
 pub async fn watch(opened: &OpenGate, printer: &Printer) -> anyhow::Result<Exit> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
+    let stop = interrupts::token();
     let mut lines = TypedLines::of_stdin();
     let mut left = HashSet::new();
     printer.say("waiting for requests; press Ctrl-C to stop");
@@ -55,14 +53,14 @@ pub async fn watch(opened: &OpenGate, printer: &Printer) -> anyhow::Result<Exit>
             }
             tokio::select! {
                 () = tokio::time::sleep(INTERVAL) => continue,
-                _ = interrupted.recv() => return Ok(Exit::Ok),
+                () = stop.cancelled() => return Ok(Exit::Ok),
             }
         };
         // The list does not have all of it.
         let Some(next) = opened.gate.store().approval(&next.id, now).await? else { continue };
         let typed = tokio::select! {
             typed = ask(&next, &mut lines, printer) => typed?,
-            _ = interrupted.recv() => TypedDecision::Quit,
+            () = stop.cancelled() => TypedDecision::Quit,
         };
         match typed {
             TypedDecision::Quit => return Ok(Exit::Ok),

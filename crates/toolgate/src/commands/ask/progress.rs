@@ -1,68 +1,48 @@
-//! Prints the events of a run on a terminal, as they happen.
+//! Shows the steps of a run as they happen.
 
-use std::{
-    io::{IsTerminal, Write},
-    sync::Mutex,
-    time::{Duration, Instant},
-};
+use std::{sync::Mutex, time::Instant};
 
 use ask::{TraceEvent, TraceWatcher};
 use gate::visible_text::visible_line;
 
-use crate::commands::trace::line;
+use crate::{
+    commands::trace::line,
+    printer::{
+        Printer,
+        progress::{self, ProgressLine},
+    },
+};
 
-/// The time between two updates of the character count.
-const EVERY: Duration = Duration::from_millis(100);
-
-/// Prints the events of a run on a terminal, and nothing where there is none.
-pub struct AskProgress {
+/// The steps of a run: on a terminal a line for each, and the current one as progress.
+pub struct AskProgress<'a> {
     begin: Instant,
-    is_terminal: bool,
-    /// When the changing line was last written; none if there is no such line.
-    live: Mutex<Option<Instant>>,
+    printer: &'a Printer,
+    /// What happens now. It begins with the first event: connecting to upstreams shows its own.
+    current: Mutex<Option<ProgressLine>>,
 }
 
-impl AskProgress {
-    pub fn new() -> Self {
-        let is_terminal = std::io::stderr().is_terminal();
-        Self { begin: Instant::now(), is_terminal, live: Mutex::new(None) }
+impl<'a> AskProgress<'a> {
+    pub fn new(printer: &'a Printer) -> Self {
+        Self { begin: Instant::now(), printer, current: Mutex::new(None) }
     }
 
-    /// Removes the changing line.
-    pub fn end(&self) {
-        if let Ok(mut live) = self.live.lock()
-            && live.take().is_some()
-        {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+    fn set(&self, words: String) {
+        if let Ok(mut current) = self.current.lock() {
+            current.get_or_insert_with(|| ProgressLine::begin("asking")).set(words);
         }
     }
 }
 
-impl TraceWatcher for AskProgress {
+impl TraceWatcher for AskProgress<'_> {
     fn event(&self, event: &TraceEvent) {
-        if !self.is_terminal {
-            return;
+        if progress::has_steps() {
+            let seconds = self.begin.elapsed().as_secs_f64();
+            self.printer.say(format!("{seconds:7.2} s  {}", visible_line(&line(event))));
         }
-        self.end();
-        let seconds = self.begin.elapsed().as_secs_f64();
-        let words = visible_line(&line(event));
-        let _ = writeln!(std::io::stderr(), "{seconds:7.2} s  {words}");
+        self.set(format!("asking: after {}", event.name));
     }
 
     fn writing(&self, stage: &str, characters: usize) {
-        if !self.is_terminal {
-            return;
-        }
-        if let Ok(mut live) = self.live.lock() {
-            if live.is_some_and(|last| last.elapsed() < EVERY) {
-                return;
-            }
-            *live = Some(Instant::now());
-        }
-        let seconds = self.begin.elapsed().as_secs_f64();
-        let mut stderr = std::io::stderr();
-        let _ =
-            write!(stderr, "\r\x1b[2K{seconds:7.2} s  writing a {stage}: {characters} characters");
-        let _ = stderr.flush();
+        self.set(format!("asking: writing a {stage}: {characters} characters"));
     }
 }

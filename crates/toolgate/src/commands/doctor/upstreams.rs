@@ -28,7 +28,10 @@ pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> V
         Err(error) => return vec![DoctorFinding::problem(SUBJECT, format!("{error:#}"))],
     };
     let pinned = config.rules.lock.is_some();
-    let statuses = upstreams::with_host(config, async |host| host.statuses()).await;
+    let statuses = match upstreams::with_host(config, async |host| Ok(host.statuses())).await {
+        Ok(statuses) => statuses,
+        Err(error) => return vec![DoctorFinding::problem(SUBJECT, format!("{error:#}"))],
+    };
     let mut findings: Vec<_> = statuses.iter().flat_map(about).collect();
     if !pinned {
         let message = "no tools are pinned: changes of upstream tools go unnoticed";

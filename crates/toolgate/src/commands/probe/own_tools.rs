@@ -19,7 +19,7 @@ use probe::{ProbeOptions, ProbeReport};
 use tokio_util::sync::CancellationToken;
 
 use self::{open_doors::OpenDoors, tool_checks::ToolCheck};
-use crate::{commands, settings::Flags};
+use crate::{commands, interrupts, printer::progress::ProgressLine, settings::Flags};
 
 /// Probes our own tools.
 pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport> {
@@ -49,7 +49,9 @@ pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport>
             (began.elapsed() > limit)
                 .then(|| format!("not done within {} ms (total_timeout_ms)", limit.as_millis()))
         };
+        let progress = ProgressLine::begin("probing our own tools");
         for tool in doors.tools() {
+            progress.set(format!("probing our own tools: {}", tool.contract.name));
             let check =
                 ToolCheck { doors: &doors, tool, options, loaded: &loaded, folder: &work_folder };
             let (suite, cut) = check.run(&ends_early).await?;
@@ -59,5 +61,5 @@ pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport>
         doors.close().await;
         anyhow::Ok(report)
     };
-    commands::runtime()?.block_on(commands::until_interrupted(&stop, probing))
+    commands::runtime()?.block_on(interrupts::stopping(&stop, probing))
 }

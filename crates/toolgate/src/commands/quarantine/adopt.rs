@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use upstream::{Upstream, settings::Overlay};
 use workbench::widen;
 
-use super::{given, unknown};
+use super::{find, unknown};
 use crate::{
     Exit, commands,
     printer::Printer,
@@ -38,7 +38,7 @@ pub async fn adopt(
     flags: &Flags,
     printer: &Printer,
 ) -> anyhow::Result<Exit> {
-    let id = given(id)?;
+    let Some(id) = find(opened, id).await? else { return Ok(unknown(id, printer)) };
     let Some(entry) = opened.gate.store().quarantined(&id, opened.gate.clock().now()).await? else {
         return Ok(unknown(&id, printer));
     };

@@ -107,8 +107,8 @@ fn statuses(loaded: &LoadedSettings, ids: &[String]) -> anyhow::Result<Vec<Upstr
     }
     let fixed = wiring::tools(contracts.bound, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::These(ids), &fixed)?;
-    let statuses = upstreams::with_host(config, async |host| host.statuses());
-    Ok(commands::runtime()?.block_on(statuses))
+    let statuses = upstreams::with_host(config, async |host| Ok(host.statuses()));
+    commands::runtime()?.block_on(statuses)
 }
 
 fn read(status: UpstreamStatus) -> (String, Result<Look, LookError>) {

@@ -14,7 +14,7 @@ use contract::{Document, document::edit};
 use serde_json::{Map, Value};
 
 use crate::{
-    commands, files,
+    files, interrupts,
     settings::{self, DEFAULT_FILE, Flags, LoadedSettings, env_file, secret_values},
 };
 
@@ -69,8 +69,6 @@ impl<'a> SettingsFile<'a> {
         let before = draft.text.clone();
         let done = edit(&mut draft)?;
         draft.load()?;
-        // Both files, or none.
-        let _held = commands::HeldSignals::hold()?;
         // First: settings that name a variable which is not there could not be used.
         draft.write_variables()?;
         if draft.text != before {
@@ -92,6 +90,7 @@ impl<'a> SettingsFile<'a> {
             match opened.try_lock() {
                 Ok(()) => return Ok(opened),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    interrupts::check()?;
                     std::thread::sleep(LOCK_POLL);
                 }
                 Err(TryLockError::WouldBlock) => bail!(

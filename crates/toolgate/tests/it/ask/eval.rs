@@ -26,7 +26,7 @@ async fn a_table_says_what_the_model_got_right() {
         "bullets               3 delivered, 0 dropped, 0 not in their result",
         "model                 scripted",
     ]);
-    let report = world.cli("eval cases.yaml --json --only qu").json();
+    let report = world.cli("eval cases.yaml --json --only qu").stderr_is("").json();
     assert_eq!(report["cases"], 1);
     assert_eq!(report["scores"][0]["calls"], json!(["mcp-policy-kb.fetch_policy_entry"]));
 }

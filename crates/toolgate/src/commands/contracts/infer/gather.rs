@@ -15,7 +15,7 @@ use upstream::{
 
 use super::sample::Sample;
 use crate::{
-    commands,
+    commands, interrupts,
     settings::LoadedSettings,
     wiring::{
         self, OpenGate, overlays,
@@ -52,7 +52,7 @@ pub fn kept(loaded: &LoadedSettings, id: &str, tool: &str) -> anyhow::Result<Col
     let served = names::served(id, tool);
     let kept = wiring::records(loaded)?;
     let (store, now) = (kept.gate.store(), kept.gate.clock().now());
-    commands::runtime()?.block_on(async {
+    commands::block_on(async {
         let filter = JobFilter {
             state: Some(JobState::Succeeded),
             tool: Some(served.clone()),
@@ -78,7 +78,7 @@ pub fn kept(loaded: &LoadedSettings, id: &str, tool: &str) -> anyhow::Result<Col
                 results.add(Sample::kept(value, output));
             }
         }
-        Ok(results)
+        anyhow::Ok(results)
     })
 }
 
@@ -107,7 +107,8 @@ pub fn called(
     let wanted = RequestedCalls { tool, overlay: &overlay, calls, effects, timeout_ms };
     commands::runtime()?.block_on(upstreams::with_host(config, async |host| {
         let upstream = host.upstream(id).with_context(|| format!("there is no upstream `{id}`"))?;
-        call(&kept, &upstream, &wanted).await
+        let calls = call(&kept, &upstream, &wanted);
+        interrupts::or_stopped(calls).await?
     }))
 }
 
