@@ -98,6 +98,14 @@ pub fn read_document_text(file: &Path) -> std::io::Result<String> {
         .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
+/// The text of a contract. A pipe or a device among the files of a folder is not waited for.
+pub fn read_contract_text(file: &Path) -> std::io::Result<String> {
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    read_document_text(file)
+}
+
 /// The text of an argument, or of the file that it names after an `@`.
 pub fn given(text: &str) -> anyhow::Result<String> {
     match text.strip_prefix('@') {

@@ -37,7 +37,8 @@ pub struct CallCommand {
 impl CallCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let input = Value::Object(arguments::parse(&self.arguments)?);
-        let local = LocalGate::open(flags, UpstreamFilter::OwnerOf(&self.tool))?;
+        let local = LocalGate::open(flags, UpstreamFilter::OwnerOf(&self.tool), printer)?;
+        let absent = local.fixed.absent.clone();
         let gate = local.opened.gate.clone();
         let limits = match self.timeout_ms {
             None => contract::LimitOverrides::default(),
@@ -60,6 +61,13 @@ impl CallCommand {
             let exit = self.print(&outcome, opened, printer);
             if let Err(failure) = &outcome.result {
                 for hint in self.hints(failure, host) {
+                    printer.say(format!("hint: {hint}"));
+                }
+                // Read again: the gate has what was read before.
+                if matches!(&*failure.code, "unknown_tool" | "unavailable")
+                    && let Ok(loaded) = flags.load()
+                    && let Some(hint) = commands::unserved::hint(&loaded, &absent, &self.tool)
+                {
                     printer.say(format!("hint: {hint}"));
                 }
             }

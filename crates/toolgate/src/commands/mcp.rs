@@ -2,11 +2,11 @@
 
 mod pipe;
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use gate::{Catalogue, Jobs};
+use gate::Jobs;
 use serde_json::{Value, json};
 use server::App;
 use store::DataFolder;
@@ -52,11 +52,11 @@ enum ClientKind {
 
 impl McpCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
-        let warning = sandboxes::missing(&loaded, &bound);
-        let fixed = wiring::tools(bound, &loaded)?;
+        let (loaded, contracts) = commands::ready(flags, printer)?;
+        let warning = sandboxes::missing(&loaded, &contracts.bound);
+        let fixed = wiring::tools(contracts, &loaded)?;
         let mut config = upstreams::host_config(&loaded, self.which(), &fixed)?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        let catalogue = fixed.catalogue();
         if let Some(name) = &self.toolset
             && catalogue.toolset(name).is_none()
             && !loaded.settings.upstreams.contains_key(name)

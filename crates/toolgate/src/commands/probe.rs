@@ -84,7 +84,7 @@ impl ProbeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let options = self.options()?;
         let report = if self.ourselves {
-            own_tools::run(flags, &options)?
+            own_tools::run(flags, &options, printer)?
         } else {
             let server = self.target(flags)?;
             let spawner = Spawner::of_this_program();

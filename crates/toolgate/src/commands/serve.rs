@@ -1,12 +1,12 @@
 //! `toolgate serve`: serves REST and MCP over HTTP until it is stopped.
 
-use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use contract::{ApprovalRequirement, Contract};
 use gate::{
-    Catalogue, Jobs,
+    Jobs,
     retention::{self, RetentionSettings},
 };
 use serde_json::json;
@@ -37,24 +37,32 @@ use crate::{
 
 /// Serve tools over HTTP: REST and MCP
 #[derive(Args)]
-pub struct ServeCommand {}
+pub struct ServeCommand {
+    /// Do not start if a contract has errors, instead of leaving it out
+    #[arg(long)]
+    strict: bool,
+}
 
 impl ServeCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let (loaded, bound) = commands::ready(flags)?;
+        let (loaded, contracts) = commands::ready(flags, printer)?;
+        if self.strict {
+            contracts.absent.require_none_left_out()?;
+        }
+        let bound = &contracts.bound;
         printer.diagnostics(&loaded.remarks);
-        printer.diagnostics(&environment::unknown(&loaded, &bound));
+        printer.diagnostics(&environment::unknown(&loaded, bound));
         let log = logging::start(&loaded.settings.log)?;
-        if let Some(warning) = sandboxes::missing(&loaded, &bound) {
+        if let Some(warning) = sandboxes::missing(&loaded, bound) {
             tracing::warn!("{warning}");
         }
-        for exposed in sandboxes::exposed(&loaded, &bound) {
+        for exposed in sandboxes::exposed(&loaded, bound) {
             tracing::warn!("{}; {}", exposed.message(), sandboxes::EXPOSED_HINT);
         }
         let tokens = tokens(&loaded)?;
-        let fixed = wiring::tools(bound, &loaded)?;
+        let fixed = wiring::tools(contracts, &loaded)?;
         let mut config = upstreams::host_config(&loaded, UpstreamFilter::All, &fixed)?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        let catalogue = fixed.catalogue();
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
         let opened = wiring::gate(catalogue, &loaded, data, Some(&lock))?;

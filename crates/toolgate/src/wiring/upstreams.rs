@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use contract::{Diagnostic, Document};
-use gate::{Catalogue, EnforcementMode, Gate, Tool, UpstreamEvent};
+use gate::{Catalogue, EnforcementMode, Gate, UpstreamEvent};
 use serde_json::json;
 use upstream::{
     ConfiguredUpstream, Host, HostConfig, HostObserver,
@@ -17,7 +17,7 @@ use upstream::{
     settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
-use super::{overlays, policy, upstream_targets};
+use super::{FixedTools, overlays, policy, upstream_targets};
 use crate::{
     files,
     settings::{AllowlistSetting, LoadedSettings, PolicyPreset, SettingsError, mlx_host},
@@ -69,9 +69,9 @@ impl UpstreamFilter<'_> {
 pub fn host_config(
     loaded: &LoadedSettings,
     filter: UpstreamFilter<'_>,
-    fixed: &[Arc<Tool>],
+    fixed: &FixedTools,
 ) -> anyhow::Result<HostConfig> {
-    let taken = fixed.iter().map(|tool| tool.contract.name.clone()).collect::<HashSet<_>>();
+    let taken = fixed.taken();
     let settings = &loaded.settings;
     let mut upstreams = Vec::new();
     // Made first: a write from now on counts as a change.
@@ -123,7 +123,7 @@ pub fn host_config(
 pub fn eager_host_config(
     loaded: &LoadedSettings,
     filter: UpstreamFilter<'_>,
-    fixed: &[Arc<Tool>],
+    fixed: &FixedTools,
 ) -> anyhow::Result<HostConfig> {
     let mut config = host_config(loaded, filter, fixed)?;
     for upstream in &mut config.upstreams {
@@ -186,12 +186,7 @@ pub async fn with_starting_host<T>(
 
 /// Keeps the catalogue up to date: the fixed tools and those of the host. The gate counts as starting until every
 /// upstream was tried, at most so long.
-pub fn keep_catalogue(
-    gate: &Arc<Gate>,
-    host: &Arc<Host>,
-    fixed: Vec<Arc<Tool>>,
-    start_wait: Duration,
-) {
+pub fn keep_catalogue(gate: &Arc<Gate>, host: &Arc<Host>, fixed: FixedTools, start_wait: Duration) {
     if host.upstreams().is_empty() {
         return;
     }
@@ -229,7 +224,7 @@ pub fn keep_catalogue(
 
 /// The fixed tools, and the modes of the upstream tools at the last update.
 struct CatalogueUpdater {
-    fixed: Vec<Arc<Tool>>,
+    fixed: FixedTools,
     modes: HashMap<String, EnforcementMode>,
 }
 
@@ -243,8 +238,10 @@ impl CatalogueUpdater {
                 gate.mode_changed(name, before, tool.mode, "settings");
             }
         }
-        let all = self.fixed.iter().cloned().chain(tools);
-        let catalogue = Catalogue::of(all, host.withheld()).with_away(host.unreached());
+        let all = self.fixed.tools.iter().cloned().chain(tools);
+        let mut withheld = host.withheld();
+        withheld.extend(self.fixed.absent.withheld());
+        let catalogue = Catalogue::of(all, withheld).with_away(host.unreached());
         gate.replace_catalogue(catalogue.with_unlisted(host.methods()));
     }
 }

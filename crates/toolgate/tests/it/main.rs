@@ -34,6 +34,7 @@ mod mcp_questions;
 mod mcp_tasks;
 mod messages;
 mod mlx;
+mod own_tools;
 mod quarantine;
 mod rmcp;
 mod sandboxes;
