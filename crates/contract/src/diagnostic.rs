@@ -80,6 +80,11 @@ impl Diagnostic {
         self
     }
 
+    /// True if there is a text of which a line can be named.
+    pub fn has_text(&self) -> bool {
+        !self.text.is_empty()
+    }
+
     /// The file, the line and the offending words underlined.
     pub fn render(&self, colour: bool) -> String {
         let level = match self.severity {

@@ -11,6 +11,7 @@
 //! - [`subschemas`] lists the schemas inside a schema and resolves their references.
 //! - [`translation`] rewrites a schema of an older dialect in 2020-12; [`closed_schema`] refuses
 //!   undeclared properties.
+//! - [`command_template`] puts the arguments of a call into the command line of a user's tool.
 //! - [`render`] makes everything that describes a tool to somebody else: the REST
 //!   descriptor, the MCP listing, the Markdown reference.
 //! - [`json`] reads JSON strictly; [`canonical`] writes it in one form only.
@@ -27,9 +28,11 @@
 //! assert_eq!(schema.violations(&serde_json::json!({ "n": 0 }))[0].pointer, "/n");
 //! ```
 
+mod calendar_date;
 pub mod canonical;
 pub mod closed_schema;
 pub mod codes;
+pub mod command_template;
 pub mod complexity;
 pub mod diagnostic;
 pub mod dialect;
@@ -50,9 +53,11 @@ pub mod render;
 mod sandbox;
 mod schema;
 pub mod subschemas;
+pub mod text_output;
 pub mod translation;
 mod violation;
 
+pub use calendar_date::CalendarDate;
 pub use complexity::{MAX_CHECKS, MAX_STEPS, MAX_VALUE_DEPTH};
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
@@ -61,7 +66,7 @@ pub use interrupt::{Interrupt, Interrupted};
 pub use limits::{LimitOverrides, Limits, ProcessLimitOverrides, ProcessLimits};
 pub use model::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, Example, Icon,
-    LargeOutput, Presentation, Replaced, Stability, TaskSupport, Theme,
+    LargeOutput, Presentation, Replaced, Stability, StdoutForm, TaskSupport, Theme,
 };
 pub use parameter_headers::ParameterHeader;
 pub use sandbox::SandboxSettings;

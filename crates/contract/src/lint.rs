@@ -1,12 +1,15 @@
 //! Rules for contracts that types cannot express.
 
-use std::collections::HashMap;
+mod together;
 
 use serde_json::{Value, json};
 
+pub use together::{lint_replacements, lint_together};
+
 use crate::{
     ApprovalRequirement, Contract, DeclaredError, Diagnostic, Document, Effects, LargeOutput,
-    Limits, Presentation, Schema, Violation, codes,
+    Limits, Presentation, Schema, Stability, StdoutForm, Violation, codes, command_template,
+    text_output,
 };
 
 /// Names that are routes and so cannot be tools.
@@ -19,44 +22,11 @@ pub fn lint(contract: &Contract, document: &Document) -> Vec<Diagnostic> {
     lint.description("/description", Some(&contract.description));
     lint.input();
     lint.output();
+    lint.deprecation();
     lint.errors();
     lint.run();
     lint.examples();
     lint.found
-}
-
-/// Names that appear more than once among contracts, or twice in different roles.
-pub fn lint_together(contracts: &[(&Contract, &Document)]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let mut tools: HashMap<&str, &Document> = HashMap::new();
-    for (contract, document) in contracts {
-        if let Some(first) = tools.insert(&contract.name, document) {
-            let message = format!("the name `{}` is already taken", contract.name);
-            found.push(
-                document
-                    .error("/name", message)
-                    .hint(format!("the other contract is `{}`", first.name())),
-            );
-        }
-    }
-    let mut defaults: HashMap<&str, &str> = HashMap::new();
-    for (contract, document) in contracts {
-        if tools.contains_key(contract.toolset.as_str()) {
-            let message = format!("`{}` is the name of a tool", contract.toolset);
-            found.push(
-                document
-                    .error("/toolset", message)
-                    .hint("toolsets and tools share one namespace: rename one of them"),
-            );
-        }
-        if contract.toolset_default
-            && let Some(other) = defaults.insert(&contract.toolset, &contract.name)
-        {
-            let message = format!("the toolset already has the default `{other}`");
-            found.push(document.error("/toolset_default", message));
-        }
-    }
-    found
 }
 
 struct Linter<'a> {
@@ -161,13 +131,42 @@ impl Linter<'_> {
         }
         let has_text = schema["properties"]["text"]["type"] == "string"
             && schema["required"].as_array().is_some_and(|keys| keys.contains(&"text".into()));
-        if self.contract.presentation == Presentation::Text && !has_text {
+        // Of `output: text` it is said with the command.
+        let is_command = self.contract.output == StdoutForm::Text;
+        if self.contract.presentation == Presentation::Text && !has_text && !is_command {
             self.error(
                 "/presentation",
                 "`presentation: text` needs an output schema with a required string `text`",
             );
         }
         self.large_output(compiled.as_ref());
+    }
+
+    /// Notes about the end of a tool are for deprecated tools.
+    fn deprecation(&mut self) {
+        let contract = self.contract;
+        let given = [
+            ("deprecated_since", contract.deprecated_since.is_some()),
+            ("replaced_by", contract.replaced_by.is_some()),
+            ("removed_after", contract.removed_after.is_some()),
+        ];
+        if contract.stability != Stability::Deprecated {
+            for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+                let found = self
+                    .document
+                    .error(&format!("/{key}"), format!("`{key}` needs `stability: deprecated`"));
+                self.found.push(found.hint("a tool that is stable is not about to go"));
+            }
+        }
+        if let (Some(since), Some(after)) = (contract.deprecated_since, contract.removed_after)
+            && after < since
+        {
+            let message = format!("the tool would be gone before it is deprecated on {since}");
+            self.error("/removed_after", message);
+        }
+        if contract.replaced_by.as_ref() == Some(&contract.name) {
+            self.error("/replaced_by", "a tool cannot replace itself");
+        }
     }
 
     fn large_output(&mut self, output: Option<&Schema>) {
@@ -323,10 +322,38 @@ impl Linter<'_> {
 
     fn run(&mut self) {
         if self.contract.run.is_none() {
-            if !self.contract.env.is_empty() {
-                self.error("/env", "`env` needs `run`");
+            let given = [
+                ("env", !self.contract.env.is_empty()),
+                ("stdin", self.contract.stdin.is_some()),
+                ("output", self.contract.output != StdoutForm::Json),
+            ];
+            for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+                self.error(&format!("/{key}"), format!("`{key}` needs `run`"));
             }
             return;
+        }
+        if self.contract.output == StdoutForm::Text
+            && !text_output::fits(&self.contract.output_schema)
+        {
+            let found = self
+                .document
+                .error(
+                    "/output_schema",
+                    "`output: text` needs an output schema of `{ \"text\": … }`",
+                )
+                .hint("leave `output_schema` out, or let it require a string `text` alone");
+            self.found.push(found);
+        }
+        for problem in command_template::problems(self.contract) {
+            let found = if problem.is_error {
+                self.document.error(&problem.pointer, problem.message)
+            } else {
+                self.document.warning(&problem.pointer, problem.message)
+            };
+            self.found.push(match problem.hint {
+                Some(hint) => found.hint(hint),
+                None => found,
+            });
         }
         for (index, variable) in self.contract.env.iter().enumerate() {
             let name = variable.split('=').next().unwrap_or_default();

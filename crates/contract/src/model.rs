@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Violation, codes,
+    CalendarDate, Violation, codes,
     limits::{LimitOverrides, ProcessLimitOverrides},
     sandbox::SandboxSettings,
 };
@@ -30,8 +30,23 @@ pub struct Contract {
     /// `active` tools are served; a `planned` one is neither listed nor callable.
     #[serde(default)]
     pub status: ContractStatus,
+    /// How the tool is reached, for readers of an exported contract. Nothing depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    /// The MCP server that has the tool, for readers of an exported contract. Nothing depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
     /// The stability of the contract: `stable`, `experimental` or `deprecated`.
     pub stability: Stability,
+    /// The day from which a `deprecated` tool is deprecated, as in `2026-01-31`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated_since: Option<CalendarDate>,
+    /// The tool to call instead of a `deprecated` one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<String>,
+    /// The last day on which a `deprecated` tool is sure to be served, as in `2026-12-31`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed_after: Option<CalendarDate>,
     /// Words to filter by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -80,13 +95,22 @@ pub struct Contract {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
     /// For a user's tool: the program and its arguments. `{contract_dir}` stands for the
-    /// folder of the contract file.
+    /// folder of the contract file, `{NAME}` for an argument of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub run: Option<Vec<String>>,
-    /// The environment of the program: names to pass on, or `NAME=value`. Nothing else is set.
+    /// The environment of the program: names to pass on, or `NAME=value`, in which `{NAME}` stands for an argument of the
+    /// call. Nothing else is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// The text on the program's stdin, in which `{NAME}` stands for an argument of the call. Without it a program
+    /// whose `run` and `env` have no arguments in them gets all arguments as JSON, and any other gets nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<String>,
+    /// What the program prints: its result as `json`, or the `text` of it. With `text` the result is `{ "text": … }`,
+    /// and `output_schema` may be left out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub output: StdoutForm,
     /// The files and the network that the program may reach, beside its own folder. Relative paths start at the folder of
     /// the contract file.
     #[serde(default, skip_serializing_if = "SandboxSettings::is_default")]
@@ -95,6 +119,19 @@ pub struct Contract {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub journal_values: bool,
 }
+
+/// The fields that are no part of the promise: how the tool is run, and notes for readers.
+const NOT_PROMISED: [&str; 9] = [
+    "run",
+    "env",
+    "stdin",
+    "output",
+    "sandbox",
+    "process_limits",
+    "journal_values",
+    "transport",
+    "endpoint",
+];
 
 impl Contract {
     /// The effects for people: a guess is not shown as a fact.
@@ -112,7 +149,7 @@ impl Contract {
     pub fn sha256(&self) -> String {
         let mut promise = self.to_value();
         if let Value::Object(fields) = &mut promise {
-            for private in ["run", "env", "sandbox", "process_limits", "journal_values"] {
+            for private in NOT_PROMISED {
                 fields.remove(private);
             }
         }
@@ -281,6 +318,17 @@ pub enum Presentation {
     /// The result is `{ "content": […] }` of MCP content blocks (text, images, audio,
     /// resources), and the client gets these blocks.
     Content,
+}
+
+/// What a program prints on stdout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StdoutForm {
+    /// Its result as JSON.
+    #[default]
+    Json,
+    /// A text: the result is `{ "text": … }`.
+    Text,
 }
 
 /// A picture of a tool.

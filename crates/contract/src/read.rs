@@ -1,14 +1,24 @@
 //! From a contract's text to the contract.
 
-use crate::{Contract, Diagnostic, Document, Severity, lint};
+use serde_json::json;
+
+use crate::{Contract, Diagnostic, Document, Severity, lint, text_output};
 
 /// Reads one contract and judges it. All that is wrong comes back at once; the
 /// contract comes back only where nothing is refused, with its document.
 pub fn contract(name: &str, text: &str) -> (Option<(Contract, Document)>, Vec<Diagnostic>) {
-    let document = match Document::parse(name, text) {
+    let mut document = match Document::parse(name, text) {
         Ok(document) => document,
         Err(diagnostic) => return (None, vec![*diagnostic]),
     };
+    if document.value()["output"] == "text" {
+        let defaults = [("output_schema", text_output::schema()), ("presentation", json!("text"))];
+        for (key, value) in defaults {
+            if document.value().get(key).is_none() {
+                document.set(&[key], value);
+            }
+        }
+    }
     let contract: Contract = match document.check() {
         Ok(contract) => contract,
         Err(diagnostics) => return (None, diagnostics),

@@ -3,12 +3,14 @@
 //! - [`descriptor`]: what `GET /v1/tools` says of a tool.
 //! - [`mcp`]: what `tools/list` says of it.
 //! - [`markdown`]: the reference page.
+//! - [`deprecation`]: the end of a deprecated tool, in words and as HTTP headers.
 //! - [`output`]: the schema of what a caller gets.
 //! - [`rows`]: a schema as the rows of a table, for pages of other kinds.
 //!
 //! All of it is deterministic: the same contracts yield the same bytes, in whatever
 //! order they come in.
 
+pub mod deprecation;
 pub mod descriptor;
 #[cfg(test)]
 mod fixtures;

@@ -189,9 +189,13 @@ impl Catalogue {
         for toolset in catalogue.toolsets.values_mut() {
             toolset.tools.sort();
         }
-        for name in catalogue.tools.keys().filter(|name| name.contains('.')) {
+        // The name of a tool that is withheld is its own: no spelling of it leads to another tool.
+        let withheld = catalogue.withheld.keys();
+        for name in catalogue.tools.keys().chain(withheld).filter(|name| name.contains('.')) {
             let spelling = portable_spelling(name);
-            if !catalogue.tools.contains_key(&spelling) {
+            if !catalogue.tools.contains_key(&spelling)
+                && !catalogue.withheld.contains_key(&spelling)
+            {
                 let only = |known: &mut Option<String>| *known = None;
                 let meant = catalogue.portable.entry(spelling).and_modify(only);
                 meant.or_insert_with(|| Some(name.clone()));
@@ -263,6 +267,11 @@ impl Catalogue {
     /// The tools that are known and not served, by name.
     pub fn withheld(&self) -> impl Iterator<Item = (&str, &WithheldTool)> {
         self.withheld.iter().map(|(name, withheld)| (name.as_str(), withheld))
+    }
+
+    /// True if the tool of that name is known and not served.
+    pub fn is_withheld(&self, name: &str) -> bool {
+        self.withheld.contains_key(name)
     }
 
     pub fn toolset(&self, name: &str) -> Option<&Toolset> {

@@ -124,6 +124,7 @@ impl Gate {
         Box::pin(async move {
             let result = Self::cross(&mut state).await;
             let identity = state.identity();
+            let deprecated = state.deprecated();
             let mut recording = Box::pin(AssertUnwindSafe(state.record(result)).catch_unwind());
             // What has happened has to be recorded as that, also if the caller goes away now.
             let recorded = match poll_once(recording.as_mut()).await {
@@ -131,7 +132,9 @@ impl Gate {
                 Poll::Pending => tokio::spawn(recording).await.ok().and_then(Result::ok),
             };
             // Recording panicked, or the runtime is gone.
-            recorded.unwrap_or_else(|| identity.unrecorded())
+            let mut outcome = recorded.unwrap_or_else(|| identity.unrecorded());
+            outcome.deprecated = deprecated;
+            outcome
         })
     }
 

@@ -1,7 +1,8 @@
 //! The one internal result of a call, which each door renders in its own shape.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use contract::Contract;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -43,6 +44,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// True if this is the recorded outcome of an earlier call with the same key.
     pub replayed: bool,
+    /// The contract of the tool, if it is deprecated: doors say so.
+    pub deprecated: Option<Arc<Contract>>,
     /// The whole as it was recorded.
     pub(crate) recorded: Option<Box<RawValue>>,
 }
@@ -156,6 +159,7 @@ impl Outcome {
             truncations: Truncations::default(),
             duration: Duration::ZERO,
             replayed: false,
+            deprecated: None,
             recorded: None,
             result: Err(failure),
         }
@@ -208,6 +212,7 @@ impl Outcome {
             truncations: Truncations::default(),
             duration: Duration::ZERO,
             replayed: true,
+            deprecated: None,
             recorded: Some(recorded),
             result,
         })

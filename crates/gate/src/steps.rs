@@ -36,7 +36,7 @@ use std::{
     time::Instant,
 };
 
-use contract::{Limits, codes};
+use contract::{Contract, Limits, Stability, codes};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::OnceCell;
 
@@ -108,6 +108,12 @@ impl From<Failure> for CallRefusal {
 }
 
 impl CallState {
+    /// The contract of the tool, if it is deprecated.
+    pub(crate) fn deprecated(&self) -> Option<Arc<Contract>> {
+        let contract = &self.tool.as_ref()?.contract;
+        (contract.stability == Stability::Deprecated).then(|| contract.clone())
+    }
+
     pub(crate) fn begin(gate: Arc<Gate>, call: Call) -> Self {
         let job_id = match &call.recording {
             Recording::Job(id) | Recording::As(id) => Some(id.clone()),

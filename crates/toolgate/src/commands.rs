@@ -20,15 +20,16 @@ mod restore;
 mod serve;
 mod tools;
 mod trace;
+mod unserved;
 pub mod upstream;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use ::upstream::{Host, HostConfig, Upstream, UpstreamState};
 use anyhow::bail;
 use clap::Subcommand;
-use contract::ContractStatus;
-use gate::{Catalogue, Tool, approvals::MAX_REASON_CHARACTERS};
+use contract::{ContractStatus, Diagnostic, Severity};
+use gate::approvals::MAX_REASON_CHARACTERS;
 use store::{DataFolder, DataFolderVisit};
 
 use crate::{
@@ -36,7 +37,8 @@ use crate::{
     printer::Printer,
     settings::{FileErrors, Flags, LoadedSettings},
     wiring::{
-        self, BoundTool, OpenGate,
+        self, FixedTools, LoadedContracts, OpenGate,
+        absent_tools::AbsentTools,
         upstreams::{self, UpstreamFilter},
     },
 };
@@ -94,31 +96,49 @@ impl Command {
     }
 }
 
-/// Loads settings and contracts that have no mistakes.
-fn ready(flags: &Flags) -> anyhow::Result<(LoadedSettings, Vec<BoundTool>)> {
+/// Loads settings without mistakes, and the contracts. Those with errors are told and left out.
+fn ready(flags: &Flags, printer: &Printer) -> anyhow::Result<(LoadedSettings, LoadedContracts)> {
     let loaded = flags.load()?;
-    let bound = checked_contracts(&loaded)?;
-    Ok((loaded, bound))
+    let contracts = servable(&loaded)?;
+    tell_left_out(&contracts.absent, printer);
+    Ok((loaded, contracts))
 }
 
-/// Loads contracts that have no mistakes.
-pub fn checked_contracts(loaded: &LoadedSettings) -> anyhow::Result<Vec<BoundTool>> {
-    let contracts = wiring::contracts(loaded)?;
-    let mut errors = contracts.diagnostics;
-    errors.retain(|one| one.severity == contract::Severity::Error);
-    if !errors.is_empty() {
-        return Err(FileErrors(errors).into());
+/// Tells of contracts that are left out.
+pub fn tell_left_out(absent: &AbsentTools, printer: &Printer) {
+    for left_out in &absent.left_out {
+        printer.say(left_out.warning());
     }
-    Ok(contracts.bound)
+    if !absent.left_out.is_empty() {
+        printer.say("hint: `toolgate config check` shows the errors in their places");
+    }
+}
+
+/// The contracts, unless there is an error in something that others depend on.
+pub fn servable(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
+    let mut contracts = wiring::contracts(loaded)?;
+    let is_error = |one: &mut Diagnostic| one.severity == Severity::Error;
+    let errors: Vec<_> = contracts.diagnostics.extract_if(.., is_error).collect();
+    if errors.is_empty() { Ok(contracts) } else { Err(FileErrors(errors).into()) }
 }
 
 /// Keeps the active tools; only the named ones if there are names.
-fn retain_tools(bound: &mut Vec<BoundTool>, names: &[String]) -> anyhow::Result<()> {
+fn retain_tools(
+    contracts: &mut LoadedContracts,
+    names: &[String],
+    loaded: &LoadedSettings,
+) -> anyhow::Result<()> {
+    let LoadedContracts { bound, absent, .. } = contracts;
     bound.retain(|one| one.contract.status == ContractStatus::Active);
     for name in names {
+        if let Some(one) = absent.left_out.iter().find(|one| one.name == *name) {
+            return Err(FileErrors(one.diagnostics.clone()).into());
+        }
         let known = || bound.iter().map(|one| one.contract.name.as_str());
         if !known().any(|known| known == name) {
-            bail!("there is no tool `{name}`{}", contract::did_you_mean(name, known()));
+            let hint = unserved::hint(loaded, absent, name).map(|hint| format!("\nhint: {hint}"));
+            let near = || contract::did_you_mean(name, known());
+            bail!("there is no tool `{name}`{}", hint.unwrap_or_else(near));
         }
     }
     bound.retain(|one| names.is_empty() || names.contains(&one.contract.name));
@@ -142,21 +162,20 @@ struct LocalGate {
     loaded: LoadedSettings,
     opened: OpenGate,
     host_config: HostConfig,
-    fixed: Vec<Arc<Tool>>,
+    fixed: FixedTools,
     /// Says that somebody uses the data folder.
     visit: DataFolderVisit,
 }
 
 impl LocalGate {
     /// Opens the gate. Lazy upstreams are started too: what they list now is what is called.
-    fn open(flags: &Flags, filter: UpstreamFilter<'_>) -> anyhow::Result<Self> {
-        let (loaded, bound) = ready(flags)?;
-        let fixed = wiring::tools(bound, &loaded)?;
+    fn open(flags: &Flags, filter: UpstreamFilter<'_>, printer: &Printer) -> anyhow::Result<Self> {
+        let (loaded, contracts) = ready(flags, printer)?;
+        let fixed = wiring::tools(contracts, &loaded)?;
         let host_config = upstreams::eager_host_config(&loaded, filter, &fixed)?;
         let data = DataFolder::open(&loaded.data_dir())?;
         let visit = data.visit()?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
-        let opened = wiring::gate(catalogue, &loaded, data, None)?;
+        let opened = wiring::gate(fixed.catalogue(), &loaded, data, None)?;
         Ok(Self { loaded, opened, host_config, fixed, visit })
     }
 

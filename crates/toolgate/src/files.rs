@@ -155,6 +155,14 @@ pub fn contracts_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(inside)
 }
 
+/// The text of a contract. A pipe or a device among the files of a folder is not waited for.
+pub fn read_contract_text(file: &Path) -> anyhow::Result<String> {
+    if !file.metadata()?.is_file() {
+        bail!("it is not a regular file");
+    }
+    read_document_text(file)
+}
+
 /// The text of an argument, or of the file that it names after an `@`.
 pub fn given(text: &str) -> anyhow::Result<String> {
     match text.strip_prefix('@') {

@@ -78,6 +78,16 @@ impl Printer {
         say_line(&visible(text.as_ref()));
     }
 
+    /// Asks the person at the terminal; an empty line is a yes, and the end of the input a no.
+    pub fn confirm(&self, question: &str) -> std::io::Result<bool> {
+        let mut stderr = std::io::stderr();
+        write!(stderr, "{} [Y/n] ", visible_line(question))?;
+        stderr.flush()?;
+        let mut answer = String::new();
+        let read = std::io::stdin().read_line(&mut answer)?;
+        Ok(read > 0 && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+    }
+
     /// Prints the error that ended a command, with all causes; errors in files are shown in place.
     pub fn error(&self, error: &anyhow::Error) {
         if let Some(FileErrors(diagnostics)) = error.downcast_ref() {

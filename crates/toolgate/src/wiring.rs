@@ -1,7 +1,9 @@
 //! Makes a catalogue from the settings, and a gate from a catalogue.
 
+pub mod absent_tools;
 pub mod ask;
 pub mod overlays;
+mod own_contracts;
 pub mod policy;
 pub mod protected_paths;
 pub mod sandboxes;
@@ -9,22 +11,17 @@ pub mod upstream_library;
 pub mod upstream_targets;
 pub mod upstreams;
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashSet, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use contract::{Contract, ContractStatus, Diagnostic, Document, lint, read};
+use contract::{Contract, Diagnostic, read};
 use gate::{
     Catalogue, Gate, GateParts, GateSettings, Journal, Provider, SystemClock, Tool,
     quarantine::QuarantineSettings,
 };
-use guard::process::Spawner;
 use store::{DataFolder, DataFolderLock, LocalBlobs, Sqlite};
-use tools::command::CommandTool;
+
+use absent_tools::{AbsentTools, SwitchedOffTool};
 
 use crate::{
     files,
@@ -41,11 +38,21 @@ pub struct BoundTool {
     pub provider: Arc<dyn Provider>,
 }
 
-/// The contracts of the settings, with errors and warnings.
+impl BoundTool {
+    /// True for a tool of the user's own: a command.
+    pub fn is_own(&self) -> bool {
+        self.contract.run.is_some()
+    }
+}
+
+/// The contracts of the settings.
+#[derive(Default)]
 pub struct LoadedContracts {
     /// The contracts that can be served.
     pub bound: Vec<BoundTool>,
-    /// Errors and warnings.
+    /// The user's own that are not, and why.
+    pub absent: AbsentTools,
+    /// Errors and warnings about everything else. With an error nothing can be served.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -58,8 +65,6 @@ pub fn contracts(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
 
 /// Loads the contracts without that check.
 pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
-    let mut bound = Vec::new();
-    let mut diagnostics = Vec::new();
     let mut settings = loaded.tools();
     settings.mlx.sandbox = sandboxes::of(
         loaded,
@@ -70,70 +75,84 @@ pub fn gathered(loaded: &LoadedSettings) -> anyhow::Result<LoadedContracts> {
     );
     settings.repo.hidden = loaded.operator_paths().places(PathRole::Secret);
     let built_in = tools::built_in(&settings);
-    let files = user_files(loaded)?;
-    let mut documents: Vec<(Contract, Document)> = Vec::new();
-    let spawner = Spawner::of_this_program();
-    for file in &files {
-        let name = file.display().to_string();
-        let text = loaded.sources.document_text(file);
-        let text = text.with_context(|| format!("cannot read the contract `{name}`"))?;
-        let (read, mut found) = read::contract(&name, &text);
-        diagnostics.append(&mut found);
-        let Some((contract, document)) = read else { continue };
-        let folder = file.parent().unwrap_or(Path::new("."));
-        let limits = &loaded.settings.process_limits;
-        let place =
-            |path: &str| folder.join(path.replace("{contract_dir}", &folder.to_string_lossy()));
-        let owner = ProgramOwner::Tool(contract.name.clone());
-        let sandbox = sandboxes::of(loaded, &owner, &contract.sandbox, place, false);
-        match CommandTool::new(&contract, folder, limits, sandbox, spawner.clone()) {
-            Some(command) => {
-                let trouble = command.trouble();
-                diagnostics.extend(trouble.map(|words| document.warning("/run/0", words)));
-                bound.push(BoundTool { contract: contract.clone(), provider: Arc::new(command) });
-            }
-            None if contract.status == ContractStatus::Planned => {}
-            None => diagnostics.push(
-                document
-                    .error("/name", "no command runs this tool")
-                    .hint("add `run: [program, argument]` or `status: planned`"),
-            ),
-        }
-        documents.push((contract, document));
+    let mut own = own_contracts::read(loaded)?;
+    let mut diagnostics = std::mem::take(&mut own.warnings);
+    diagnostics.extend(overlays::apply(&mut own.bound, loaded)?);
+    let built_in: Vec<(Contract, tools::BuiltIn)> = built_in
+        .into_iter()
+        .map(|tool| Ok((read::trusted(tool.contract)?, tool)))
+        .collect::<Result<_, String>>()
+        .map_err(anyhow::Error::msg)?;
+    if !own.documents.is_empty() || !own.left_out.is_empty() {
+        own.leave_out_conflicts(&built_in, loaded);
     }
-    diagnostics.extend(overlays::apply(&mut bound, loaded)?);
-    for tool in built_in {
-        let contract = read::trusted(tool.contract).map_err(anyhow::Error::msg)?;
-        if !files.is_empty() {
-            let name = format!("built-in contract {}", contract.name);
-            if let Ok(document) = Document::parse(&name, tool.contract) {
-                documents.insert(0, (contract.clone(), document));
-            }
+    let mut bound = own.bound;
+    let mut absent = AbsentTools { left_out: own.left_out, switched_off: Vec::new() };
+    for (contract, tool) in built_in {
+        // The name is that of the contract which is left out.
+        if !absent.left_out.iter().any(|one| one.is_named && one.name == contract.name) {
+            bound.push(BoundTool { contract, provider: tool.provider });
         }
-        bound.push(BoundTool { contract, provider: tool.provider });
     }
-    let together: Vec<_> =
-        documents.iter().map(|(contract, document)| (contract, document)).collect();
-    diagnostics.extend(lint::lint_together(&together));
-    policy::apply(&mut bound, &loaded.settings)?;
-    enable(&mut bound, loaded)?;
-    ask::check_allowed(loaded, &bound)?;
+    policy::apply(&mut bound, &loaded.settings, &absent)?;
+    absent.switched_off = enable(&mut bound, loaded, &absent)?;
+    ask::check_allowed(loaded, &bound, &absent)?;
     if !settings.mlx.is_local() {
         // The tools of the other machine have these names.
-        bound.retain(|one| one.contract.toolset != mlx_host::MLXCTL || one.contract.run.is_some());
+        bound.retain(|one| one.contract.toolset != mlx_host::MLXCTL || one.is_own());
     }
-    Ok(LoadedContracts { bound, diagnostics })
+    Ok(LoadedContracts { bound, absent, diagnostics })
 }
 
-/// Keeps only the toolsets that the settings name.
-fn enable(bound: &mut Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<()> {
-    let Some(enabled) = &loaded.settings.tools.enable else { return Ok(()) };
-    for (index, toolset) in enabled.iter().enumerate() {
-        let known = bound.iter().map(|one| one.contract.toolset.as_str());
-        exists(format!("/tools/enable/{index}"), "toolset", toolset, known)?;
+/// Keeps only the toolsets that the settings name: `tools.enable` of the built-in ones, `contracts_enable` of the user's own.
+/// Returns the tools that are left.
+fn enable(
+    bound: &mut Vec<BoundTool>,
+    loaded: &LoadedSettings,
+    absent: &AbsentTools,
+) -> anyhow::Result<Vec<SwitchedOffTool>> {
+    let (built_in, own) = (&loaded.settings.tools.enable, &loaded.settings.contracts_enable);
+    let mut switched_off = Vec::new();
+    for (enabled, setting, are_own) in
+        [(built_in, "tools.enable", false), (own, "contracts_enable", true)]
+    {
+        let Some(enabled) = enabled else { continue };
+        let toolsets = |own: bool| {
+            let some = bound.iter().filter(move |one| one.is_own() == own);
+            some.map(|one| one.contract.toolset.as_str())
+        };
+        for (index, toolset) in enabled.iter().enumerate() {
+            let pointer = format!("/{}/{index}", setting.replace('.', "/"));
+            if toolsets(are_own).any(|known| known == toolset) {
+                continue;
+            }
+            let is_of_other = toolsets(!are_own).any(|known| known == toolset);
+            let message = match are_own {
+                false if is_of_other || absent.has_toolset(toolset) => {
+                    "is a toolset of your own contracts, which are served without being named here; \
+                     `contracts_enable` chooses among them"
+                }
+                true if is_of_other => "is a built-in toolset; `tools.enable` chooses among those",
+                // It may be in a contract that cannot be read. Nothing more is served for it.
+                true if !absent.left_out.is_empty() => continue,
+                _ => {
+                    exists(pointer, "toolset", toolset, toolsets(are_own))?;
+                    continue;
+                }
+            };
+            return Err(SettingsError::new(pointer, format!("`{toolset}` {message}")).into());
+        }
+        bound.retain(|one| {
+            let stays = one.is_own() != are_own || enabled.contains(&one.contract.toolset);
+            if !stays {
+                let Contract { name, toolset, .. } = &one.contract;
+                let (name, toolset) = (name.clone(), toolset.clone());
+                switched_off.push(SwitchedOffTool { name, toolset, setting });
+            }
+            stays
+        });
     }
-    bound.retain(|one| enabled.contains(&one.contract.toolset));
-    Ok(())
+    Ok(switched_off)
 }
 
 /// Refuses a name in the settings that nothing has.
@@ -170,19 +189,39 @@ pub fn user_files(loaded: &LoadedSettings) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The tools of contracts, built-in and own. Those of upstreams come and go beside them.
+#[derive(Clone)]
+pub struct FixedTools {
+    pub tools: Vec<Arc<Tool>>,
+    pub absent: AbsentTools,
+}
+
+impl FixedTools {
+    /// The names that no other tool may have.
+    pub fn taken(&self) -> HashSet<String> {
+        let served = self.tools.iter().map(|tool| tool.contract.name.clone());
+        served.chain(self.absent.left_out.iter().map(|one| one.name.clone())).collect()
+    }
+
+    /// A catalogue of these tools alone.
+    pub fn catalogue(&self) -> Catalogue {
+        Catalogue::of(self.tools.iter().cloned(), self.absent.withheld())
+    }
+}
+
 /// The tools of these contracts.
-pub fn tools(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<Vec<Arc<Tool>>> {
-    tools_after(bound, loaded, &Catalogue::default())
+pub fn tools(contracts: LoadedContracts, loaded: &LoadedSettings) -> anyhow::Result<FixedTools> {
+    tools_after(contracts, loaded, &Catalogue::default())
 }
 
 /// The same; they count on where those of a catalogue have come to.
 pub fn tools_after(
-    bound: Vec<BoundTool>,
+    contracts: LoadedContracts,
     loaded: &LoadedSettings,
     before: &Catalogue,
-) -> anyhow::Result<Vec<Arc<Tool>>> {
+) -> anyhow::Result<FixedTools> {
     let defaults = loaded.settings.limits.defaults();
-    let tools = bound.into_iter().map(|BoundTool { contract, provider }| {
+    let tools = contracts.bound.into_iter().map(|BoundTool { contract, provider }| {
         let name = contract.name.clone();
         let tool = Tool::new(contract, provider, &defaults)
             .map_err(|error| anyhow::anyhow!("the contract of `{name}`: {error}"))?;
@@ -191,12 +230,14 @@ pub fn tools_after(
             None => tool,
         }))
     });
-    tools.collect()
+    Ok(FixedTools { tools: tools.collect::<anyhow::Result<_>>()?, absent: contracts.absent })
 }
 
 /// A catalogue of these contracts.
 pub fn catalogue(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> anyhow::Result<Catalogue> {
-    Ok(Catalogue::of(tools(bound, loaded)?, HashMap::new()))
+    let contracts =
+        LoadedContracts { bound, absent: AbsentTools::default(), diagnostics: Vec::new() };
+    Ok(tools(contracts, loaded)?.catalogue())
 }
 
 /// A gate and what it is opened on.

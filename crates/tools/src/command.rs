@@ -1,7 +1,7 @@
 //! The provider of tools that users add: a program that reads its arguments as JSON on
-//! stdin and answers with JSON on stdout.
+//! stdin, or gets them where its contract puts them, and answers with JSON or text on stdout.
 //!
-//! - Exit 0: stdout is the result. It may be wrapped in the shape of
+//! - Exit 0: stdout is the result. JSON may be wrapped in the shape of
 //!   `POST /v1/tools/execute` to carry a summary, metrics or printed text as well.
 //! - Any other end is a failure. To name one of the contract's codes, the program prints
 //!   `{"error": {"code": …, "message": …}}`.
@@ -11,19 +11,21 @@ mod output;
 
 use std::path::{Path, PathBuf};
 
-use contract::{ProcessLimits, codes};
+use contract::{
+    ProcessLimits, Violation, codes,
+    command_template::{ArgumentError, CommandTemplate},
+};
 use gate::{BoxFuture, CapturedText, Provider, RunningCall, ToolError, ToolOutput};
 use guard::process::{
     ExitReason, FinishedCommand, Launch, ProcessSandbox, ResourceLimits, Spawner, StartError,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A tool that is a program.
 pub struct CommandTool {
     spawner: Spawner,
     program: String,
-    arguments: Vec<String>,
-    environment: Vec<(String, String)>,
+    template: CommandTemplate,
     limits: ProcessLimits,
     sandbox: Option<ProcessSandbox>,
 }
@@ -38,10 +40,9 @@ impl CommandTool {
         sandbox: Option<ProcessSandbox>,
         spawner: Spawner,
     ) -> Option<Self> {
-        let run = contract.run.as_ref()?;
         let folder = contract_dir.to_string_lossy();
-        let mut words = run.iter().map(|word| word.replace("{contract_dir}", &folder));
-        let program = words.next()?;
+        let template = CommandTemplate::of(contract, &folder, guard::variables::get)?;
+        let program = contract.run.as_ref()?.first()?.replace("{contract_dir}", &folder);
         let program = if program.contains('/') && Path::new(&program).is_relative() {
             contract_dir.join(&program).to_string_lossy().into_owned()
         } else {
@@ -50,8 +51,7 @@ impl CommandTool {
         Some(Self {
             spawner,
             program,
-            arguments: words.collect(),
-            environment: contract.env.iter().filter_map(|entry| variable(entry)).collect(),
+            template,
             limits: defaults.with(&contract.process_limits),
             sandbox,
         })
@@ -78,13 +78,14 @@ impl CommandTool {
     }
 
     async fn launch(&self, call: &RunningCall) -> Result<ToolOutput, ToolError> {
+        let filled = self.template.fill(&call.input).map_err(|error| refused(&error))?;
         let folder: &PathBuf = call.workspace().await?;
         let launch = Launch {
             program: self.program.clone().into(),
-            args: self.arguments.clone(),
-            env: self.environment.clone(),
+            args: filled.words,
+            env: filled.variables,
             cwd: folder.clone(),
-            stdin: call.input.to_string().into_bytes(),
+            stdin: filled.stdin.unwrap_or_else(|| call.input.to_string()).into_bytes(),
             limits: ResourceLimits {
                 max_memory_bytes: self.limits.max_memory_bytes,
                 max_cpu_seconds: self.limits.max_cpu_seconds,
@@ -115,12 +116,16 @@ impl Provider for CommandTool {
     }
 }
 
-/// `NAME` passes on what the server has, `NAME=value` sets it.
-fn variable(entry: &str) -> Option<(String, String)> {
-    match entry.split_once('=') {
-        Some((name, value)) => Some((name.to_owned(), value.to_owned())),
-        None => guard::variables::get(entry).map(|value| (entry.to_owned(), value)),
-    }
+/// The failure of a call with an argument that cannot be passed to the program.
+fn refused(error: &ArgumentError) -> ToolError {
+    let violation = Violation {
+        pointer: format!("/{}", contract::escape(&error.argument)),
+        keyword: "run".into(),
+        message: error.problem.clone(),
+    };
+    let mut failure = ToolError::invalid_input(error.to_string());
+    failure.details = Some(json!({ "violations": [violation] }));
+    failure
 }
 
 /// True if the line is a progress report, which is then passed on.

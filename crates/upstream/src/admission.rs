@@ -12,7 +12,7 @@ use std::{
 use contract::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
     LimitOverrides, Presentation, ProcessLimitOverrides, SandboxSettings, Schema, Severity,
-    Stability, TaskSupport,
+    Stability, StdoutForm, TaskSupport,
 };
 use gate::EnforcementMode;
 use mcp::{MAX_ITEM_BYTES, TOO_LARGE};
@@ -265,7 +265,12 @@ pub(crate) fn blank(id: &str, version: &str) -> Contract {
         description: String::new(),
         version: version.to_owned(),
         status: ContractStatus::Active,
+        transport: None,
+        endpoint: None,
         stability: Stability::Experimental,
+        deprecated_since: None,
+        replaced_by: None,
+        removed_after: None,
         tags: Vec::new(),
         toolset: id.to_owned(),
         toolset_default: false,
@@ -290,6 +295,8 @@ pub(crate) fn blank(id: &str, version: &str) -> Contract {
         examples: Vec::new(),
         run: None,
         env: Vec::new(),
+        stdin: None,
+        output: StdoutForm::default(),
         sandbox: SandboxSettings::default(),
         journal_values: false,
     }
@@ -372,7 +379,7 @@ fn output(
     let declared = || tool.get("outputSchema").filter(|schema| !schema.is_null());
     let source = match (&overlay.output_schema, format) {
         (Some(schema), _) => schema.clone(),
-        (None, OutputFormat::Text) => default_output_schemas::text(),
+        (None, OutputFormat::Text) => contract::text_output::schema(),
         (None, OutputFormat::Content) => default_output_schemas::content(),
         (None, OutputFormat::Json) => return Ok(None),
         (None, OutputFormat::Declared) => match declared() {

@@ -51,6 +51,28 @@ pub fn set(text: &str, path: &[&str], value: &Value) -> Result<String, DocumentE
     }
 }
 
+/// The text with one more item at the end of a list, which is added if it is missing.
+pub fn push(text: &str, path: &[&str], item: &Value) -> Result<String, DocumentEditError> {
+    let list = Value::Array(vec![item.clone()]);
+    let there = Document::parse("", text).ok();
+    let there = there.as_ref().and_then(|document| {
+        let value = path.iter().try_fold(document.value(), |value, key| value.get(*key))?;
+        Some((document, value.as_array().filter(|items| !items.is_empty())?))
+    });
+    let Some((before, items)) = there else { return set(text, path, &list) };
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let pointer: String = path.iter().map(|key| format!("/{}", escape(key))).collect();
+    let edited = TextEdit { document: before, text, newline }.push(&pointer, items.len(), item);
+    let mut whole = items.clone();
+    whole.push(item.clone());
+    let mut wanted = before.clone();
+    wanted.set(path, Value::Array(whole.clone()));
+    match edited.map(|edited| (Document::parse("", &edited), edited)) {
+        Some((Ok(after), edited)) if after.value() == wanted.value() => Ok(edited),
+        _ => set(text, path, &Value::Array(whole)),
+    }
+}
+
 /// True if a text has no value: it is empty, or has only comments.
 pub fn is_blank(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}');
@@ -84,6 +106,20 @@ impl TextEdit<'_> {
             there = next;
         }
         self.replace(&pointer, value)
+    }
+
+    /// Adds an item behind the last of a list.
+    fn push(&self, pointer: &str, length: usize, item: &Value) -> Option<String> {
+        let last = format!("{pointer}/{}", length.checked_sub(1)?);
+        let end = self.end(&last);
+        if self.is_flow(pointer) {
+            return Some(self.spliced(end..end, &format!(", {}", flow(item))));
+        }
+        let start = self.value(&last)?.start;
+        let line = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
+        let indent = self.text[line..start].split('-').next()?;
+        let at = self.line_end(end);
+        Some(self.spliced(at..at, &format!("{}{indent}- {}", self.newline, flow(item))))
     }
 
     /// Puts a value in place of another.

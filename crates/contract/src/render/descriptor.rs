@@ -15,6 +15,15 @@ pub fn descriptor(contract: &Contract) -> Value {
     }
     put("version", json!(contract.version));
     put("stability", json!(contract.stability));
+    if let Some(date) = &contract.deprecated_since {
+        put("deprecated_since", json!(date));
+    }
+    if let Some(replacement) = &contract.replaced_by {
+        put("replaced_by", json!(replacement));
+    }
+    if let Some(date) = &contract.removed_after {
+        put("removed_after", json!(date));
+    }
     let mut tags: Vec<&str> = contract.tags.iter().map(String::as_str).collect();
     tags.sort_unstable();
     tags.dedup();

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{CALL_CODES, output};
+use super::{CALL_CODES, deprecation, output};
 use crate::{ApprovalRequirement, Contract, Example, LargeOutput, codes};
 use contained::contained;
 pub use rows::{Row, rows};
@@ -138,6 +138,15 @@ impl ReferencePage {
             format!("Approval: {approval}"),
             format!("Toolset: {}", contract.toolset),
         ];
+        if let Some(note) = deprecation::note(contract) {
+            facts.insert(2, note);
+        }
+        if let Some(transport) = &contract.transport {
+            facts.push(format!("Transport: {transport}"));
+        }
+        if let Some(endpoint) = &contract.endpoint {
+            facts.push(format!("Endpoint: {}", code(endpoint)));
+        }
         if contract.toolset_default {
             facts.push("Default: a call of the toolset without `command` means this tool".into());
         }

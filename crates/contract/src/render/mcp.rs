@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::output;
+use super::{deprecation, output};
 use crate::{Contract, Effects, Icon, Presentation};
 
 /// The values that a client's protocol version takes as structured content.
@@ -29,7 +29,13 @@ pub fn tool(contract: &Contract, form: OutputForm) -> Value {
     if let Some(title) = &contract.title {
         put("title", json!(title));
     }
-    put("description", json!(contract.description));
+    put(
+        "description",
+        match deprecation::note(contract) {
+            Some(note) => json!(format!("{}\n\n{note}.", contract.description.trim_end())),
+            None => json!(contract.description),
+        },
+    );
     if !contract.icons.is_empty() {
         put("icons", contract.icons.iter().map(icon).collect());
     }

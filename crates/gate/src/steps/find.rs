@@ -61,8 +61,10 @@ pub(crate) fn find_tool(catalogue: &Catalogue, call: &mut Call) -> Result<Arc<To
     } else {
         catalogue.find_in(&call.tool, scope)
     };
+    // A tool that is withheld is not taken for a toolset of the same name.
     if found.is_none()
         && call.or_toolset
+        && !catalogue.is_withheld(&call.tool)
         && let Some(toolset) = catalogue.toolset(&call.tool)
     {
         let name = pick(&call.tool, toolset, &mut call.input)?;

@@ -229,6 +229,7 @@ impl CallState {
             truncations,
             duration,
             replayed: false,
+            deprecated: None,
             recorded: None,
             result,
         }

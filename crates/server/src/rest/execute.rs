@@ -74,6 +74,9 @@ pub(crate) fn headers(response: &mut Response, outcome: &Outcome) {
     if outcome.replayed {
         response::set(response, HeaderName::from_static("idempotency-replayed"), "true");
     }
+    if let Some(contract) = &outcome.deprecated {
+        response::deprecation(response, contract);
+    }
 }
 
 /// The body of a call.

@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use contract::codes;
-use gate::{Door, Failure, Job, JobFilter, JobId, JobState, jobs::CancelResult};
+use gate::{Call, Door, Failure, Job, JobFilter, JobId, JobState, jobs::CancelResult};
 use serde_json::{Value, json};
 
 use crate::{
@@ -37,7 +37,17 @@ pub(crate) async fn submit(
     let request = execute::parse(&app, request, &["tool", "tool_name"]).await;
     let mut request = request.map_err(|refused| response::failure(&refused.1))?;
     let wait = read_mode(&app, &mut request)?;
-    let (id, live) = app.jobs.submit(request.into_call(Door::Jobs, context)).await?;
+    let tool = app.gate.catalogue().find(&request.tool).cloned();
+    let mut response = accept(&app, request.into_call(Door::Jobs, context), wait).await?;
+    if let Some(tool) = tool {
+        response::deprecation(&mut response, &tool.contract);
+    }
+    Ok(response)
+}
+
+/// Queues a job, and waits for it for that time.
+async fn accept(app: &App, call: Call, wait: Option<Duration>) -> Result<Response, ErrorResponse> {
+    let (id, live) = app.jobs.submit(call).await?;
     if let Some(wait) = wait {
         let _ = tokio::time::timeout(wait, live.over()).await;
         if let Some(job) = app.gate.job(&id).await? {

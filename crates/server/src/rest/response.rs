@@ -4,7 +4,10 @@ use axum::{
     http::{HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use contract::codes::{self, StandardCode};
+use contract::{
+    Contract,
+    codes::{self, StandardCode},
+};
 use gate::{Failure, StoreError};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -65,6 +68,13 @@ impl From<StoreError> for ErrorResponse {
 pub(crate) fn retry_after(response: &mut Response, seconds: Option<u32>) {
     if let Some(seconds) = seconds {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+}
+
+/// Says that a tool is deprecated, and what comes after it.
+pub(crate) fn deprecation(response: &mut Response, contract: &Contract) {
+    for (name, value) in contract::render::deprecation::headers(contract) {
+        set(response, HeaderName::from_static(name), &value);
     }
 }
 

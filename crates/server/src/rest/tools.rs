@@ -56,7 +56,12 @@ pub(crate) async fn one(
         app.gate.started().await;
     }
     match app.gate.catalogue().find(&name) {
-        Some(tool) => tagged(&Rendered::new(tool.descriptor().get().to_owned()), &headers),
+        Some(tool) => {
+            let rendered = Rendered::new(tool.descriptor().get().to_owned());
+            let mut response = tagged(&rendered, &headers);
+            response::deprecation(&mut response, &tool.contract);
+            response
+        }
         None if app.gate.catalogue().toolset(&name).is_some() => only_called(&name),
         None => {
             let shown: String = name.chars().take(64).collect();

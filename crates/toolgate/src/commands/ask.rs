@@ -67,7 +67,7 @@ impl AskCommand {
         if let Some(file) = &self.trace {
             files::can_be_written(file).context("--trace")?;
         }
-        let local = LocalGate::open(flags, UpstreamFilter::All)?;
+        let local = LocalGate::open(flags, UpstreamFilter::All, printer)?;
         let ask = wired_ask::ask(&local.loaded, &local.opened.gate)?;
         let request = self.request(&local.opened.gate)?;
         let watch = progress::AskProgress::new(printer);

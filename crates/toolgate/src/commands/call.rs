@@ -49,7 +49,8 @@ impl CallCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         progress::switch_off_if(self.json);
         let input = Value::Object(arguments::parse(&self.arguments)?);
-        let local = LocalGate::open(flags, UpstreamFilter::OwnerOf(&self.tool))?;
+        let local = LocalGate::open(flags, UpstreamFilter::OwnerOf(&self.tool), printer)?;
+        let absent = local.fixed.absent.clone();
         let gate = local.opened.gate.clone();
         let runtime = commands::runtime()?;
         let limits = match self.timeout_ms {
@@ -76,6 +77,13 @@ impl CallCommand {
             let exit = self.print(&outcome, opened, printer);
             if let Err(failure) = &outcome.result {
                 for hint in self.hints(failure, host) {
+                    printer.say(format!("hint: {hint}"));
+                }
+                // Read again: the gate has what was read before.
+                if matches!(&*failure.code, "unknown_tool" | "unavailable")
+                    && let Ok(loaded) = flags.load()
+                    && let Some(hint) = commands::unserved::hint(&loaded, &absent, &self.tool)
+                {
                     printer.say(format!("hint: {hint}"));
                 }
             }

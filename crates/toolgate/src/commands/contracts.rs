@@ -4,25 +4,20 @@ mod diff;
 mod export;
 mod infer;
 mod lint;
+mod new;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand};
-use contract::read;
 use serde_json::json;
 
 use crate::{
     Exit, commands, examples,
-    files::write_new,
     named_servers::ServerArguments,
-    printer::Printer,
-    settings::Flags,
+    printer::{Printer, counted},
+    settings::{Flags, LoadedSettings},
     sources::{self, ToolSource},
+    wiring::absent_tools::{AbsentTools, SwitchedOffTool},
 };
-
-/// A working contract to start from.
-const STARTER: &str = include_str!("../starter/contract.yaml");
 
 /// Create, lint, compare, test, infer and export contracts
 ///
@@ -39,13 +34,9 @@ pub struct ContractsCommand {
 #[derive(Subcommand)]
 enum Command {
     /// Write a commented contract to start from
-    New {
-        /// The name of the tool
-        name: String,
-        /// The folder to write it to
-        #[arg(long, default_value = "contracts")]
-        folder: PathBuf,
-    },
+    ///
+    /// Adds its folder to the settings, so that the tool is served: asks first, on a terminal.
+    New(new::NewCommand),
     /// Find errors in contracts
     Lint(lint::LintCommand),
     /// Show what changed from one source of contracts to another
@@ -74,7 +65,7 @@ enum Command {
 impl ContractsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         match &self.command {
-            Command::New { name, folder } => new(name, folder, printer),
+            Command::New(new) => new.run(flags, printer),
             Command::Lint(lint) => lint.run(flags, printer),
             Command::Diff(diff) => diff.run(flags, printer),
             Command::Test { tools, json } => test(flags, tools, *json, printer),
@@ -82,29 +73,6 @@ impl ContractsCommand {
             Command::Export(export) => export.run(flags, printer),
         }
     }
-}
-
-fn new(name: &str, folder: &Path, printer: &Printer) -> anyhow::Result<Exit> {
-    let text = STARTER.replace("NAME", name);
-    let (read, diagnostics) = read::contract(name, &text);
-    if read.is_none() {
-        // The starter is sound, so it can only be the name.
-        let first = diagnostics.first().map(|one| one.message.clone()).unwrap_or_default();
-        bail!("`{name}` cannot be the name of a tool: {first}");
-    }
-    if examples::find_built_in(name, &tools::ToolSettings::default()).is_some() {
-        bail!("`{name}` is a built-in tool; choose another name");
-    }
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
-    let file = folder.join(format!("{name}.yaml"));
-    write_new(&file, &text)?;
-    printer.say(format!("wrote {}", file.display()));
-    printer.say(format!(
-        "next: add `contracts: [ ./{} ]` to toolgate.yaml, then toolgate contracts test {name}",
-        folder.display()
-    ));
-    Ok(Exit::Ok)
 }
 
 /// Reads the sources that a person named, the program after `--` last.
@@ -143,12 +111,16 @@ fn is_readable(set: &ToolSource, printer: &Printer) -> bool {
 }
 
 fn test(flags: &Flags, tools: &[String], as_json: bool, printer: &Printer) -> anyhow::Result<Exit> {
-    let (loaded, mut bound) = commands::ready(flags)?;
-    commands::retain_tools(&mut bound, tools)?;
-    let results = commands::block_on(examples::run(bound, &loaded))?;
+    let (loaded, mut contracts) = commands::ready(flags, printer)?;
+    commands::retain_tools(&mut contracts, tools, &loaded)?;
+    let AbsentTools { left_out, switched_off } = contracts.absent;
+    // Their examples cannot be run.
+    let left_out = if tools.is_empty() { left_out.len() } else { 0 };
+    let results = commands::block_on(examples::run(contracts.bound, &loaded))?;
     let failed = results.iter().filter(|one| one.problem.is_some()).count();
+    let ok = failed == 0 && left_out == 0 && !results.is_empty();
     if as_json {
-        printer.json(&json!({ "ok": failed == 0, "examples": results }));
+        printer.json(&json!({ "ok": ok, "examples": results }));
     } else {
         for result in &results {
             let mark = if result.problem.is_some() { "FAILED" } else { "ok" };
@@ -157,7 +129,37 @@ fn test(flags: &Flags, tools: &[String], as_json: bool, printer: &Printer) -> an
                 printer.data(format!("       {problem}"));
             }
         }
-        printer.say(format!("{} passed, {failed} failed", results.len() - failed));
+        let passed = results.len() - failed;
+        printer.say(match left_out {
+            0 => format!("{passed} passed, {failed} failed"),
+            count => {
+                format!("{passed} passed, {failed} failed, {} left out", counted(count, "contract"))
+            }
+        });
     }
-    Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
+    if results.is_empty() {
+        printer.say("no example was run, so nothing is known");
+        if let Some(hint) = nothing_to_test(&loaded, left_out, switched_off.first()) {
+            printer.say(format!("hint: {hint}"));
+        }
+    }
+    Ok(if ok { Exit::Ok } else { Exit::Failed })
+}
+
+/// What to do where there is no tool with examples. Of contracts that are left out was told already.
+fn nothing_to_test(
+    loaded: &LoadedSettings,
+    left_out: usize,
+    off: Option<&SwitchedOffTool>,
+) -> Option<String> {
+    if left_out > 0 {
+        return None;
+    }
+    if let Some(file) = commands::unserved::unwired(loaded).next() {
+        return Some(file.hint(loaded));
+    }
+    Some(match off {
+        Some(off) => format!("add `{}` to `{}` in the settings", off.toolset, off.setting),
+        None => "`toolgate contracts new NAME` writes a contract with examples".to_owned(),
+    })
 }

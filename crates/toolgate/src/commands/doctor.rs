@@ -19,7 +19,7 @@ use crate::{
     Exit, commands,
     printer::{Printer, counted, progress},
     settings::{self, FileErrors, Flags, LoadedSettings},
-    wiring::{self, BoundTool, sandboxes},
+    wiring::{self, BoundTool, LoadedContracts, sandboxes},
 };
 
 /// Check whether a server can run here, and say what to fix
@@ -129,25 +129,26 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
     let mut findings = vec![first];
     commands::block_on(async {
         if let Some(loaded) = &loaded {
-            let (contracts, bound) = contracts(loaded);
-            findings.push(contracts);
+            let (about_contracts, contracts) = contracts(loaded);
+            findings.push(about_contracts);
+            let bound = &contracts.bound;
             findings.push(data::data_folder(&loaded.data_dir()));
             findings.extend(data::work_folder(loaded));
             findings.extend(data::database(&loaded.data_dir()));
             findings.extend(data::secrets(&loaded.data_dir()));
             findings.extend(data::journal(loaded));
-            findings.extend(environment(loaded, &bound));
+            findings.extend(environment(loaded, bound));
             findings.extend(network::tokens(&loaded.settings.server));
             findings.push(network::listen(&loaded.settings.server).await);
             findings.extend(network::certificate(loaded));
             findings.push(machine::supervisor().await);
             findings.push(machine::sandbox());
-            findings.extend(exposed(loaded, &bound));
+            findings.extend(exposed(loaded, bound));
             findings.push(machine::paths());
-            findings.extend(search::service(&bound, loaded).await);
+            findings.extend(search::service(bound, loaded).await);
             findings.extend(llm::endpoint(loaded).await);
-            findings.extend(mlx::servers(&bound, loaded));
-            findings.extend(upstreams::servers(bound, loaded).await);
+            findings.extend(mlx::servers(bound, loaded));
+            findings.extend(upstreams::servers(contracts, loaded).await);
         } else {
             findings.push(machine::supervisor().await);
             findings.push(machine::sandbox());
@@ -203,11 +204,14 @@ fn exposed(loaded: &LoadedSettings, bound: &[BoundTool]) -> Vec<DoctorFinding> {
     exposed.map(finding).collect()
 }
 
-fn contracts(loaded: &LoadedSettings) -> (DoctorFinding, Vec<BoundTool>) {
+fn contracts(loaded: &LoadedSettings) -> (DoctorFinding, LoadedContracts) {
     const SUBJECT: &str = "contracts";
     let contracts = match wiring::contracts(loaded) {
         Ok(contracts) => contracts,
-        Err(error) => return (DoctorFinding::problem(SUBJECT, format!("{error:#}")), Vec::new()),
+        Err(error) => {
+            let finding = DoctorFinding::problem(SUBJECT, format!("{error:#}"));
+            return (finding, LoadedContracts::default());
+        }
     };
     let errors = contracts.diagnostics.iter().filter(|one| one.severity == Severity::Error);
     let (errors, all) = (errors.count(), contracts.diagnostics.len());
@@ -228,5 +232,12 @@ fn contracts(loaded: &LoadedSettings) -> (DoctorFinding, Vec<BoundTool>) {
         }
         (errors, _) => DoctorFinding::problem(SUBJECT, counted(errors, "error")).hint(hint),
     };
-    (finding, contracts.bound)
+    let left_out = &contracts.absent.left_out;
+    let Some(first) = left_out.first() else { return (finding, contracts) };
+    let first = format!("`{}`: {}", first.file, first.reason());
+    let message = match left_out.len() {
+        1 => format!("1 contract has errors and is left out: {first}"),
+        several => format!("{several} contracts have errors and are left out, the first: {first}"),
+    };
+    (DoctorFinding::problem(SUBJECT, message).hint(hint), contracts)
 }

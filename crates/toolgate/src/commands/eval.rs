@@ -47,7 +47,7 @@ pub struct EvalCommand {
 impl EvalCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         let Some(cases) = self.cases(printer)? else { return Ok(Exit::Unknown) };
-        let local = LocalGate::open(flags, UpstreamFilter::All)?;
+        let local = LocalGate::open(flags, UpstreamFilter::All, printer)?;
         let ask = wired_ask::ask(&local.loaded, &local.opened.gate)?;
         if !ask.has_model() {
             anyhow::bail!("no language model is configured: set llm.base_url");

@@ -74,14 +74,14 @@ impl<'a> LockSelector<'a> {
 impl LockCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         progress::switch_off_if(self.json);
-        let (loaded, bound) = commands::ready(flags)?;
+        let (loaded, contracts) = commands::ready(flags, printer)?;
         let what = match &self.command {
             Some(Command::Diff { what } | Command::Accept { what }) => what.as_ref(),
             None => None,
         };
         let selector = LockSelector::read(what);
         commands::upstream::is_known(&loaded, selector.id)?;
-        let fixed = wiring::tools(bound, &loaded)?;
+        let fixed = wiring::tools(contracts, &loaded)?;
         let config = upstreams::eager_host_config(
             &loaded,
             selector.id.map_or(UpstreamFilter::All, UpstreamFilter::One),

@@ -2,17 +2,17 @@
 
 mod pipe;
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use gate::{Catalogue, Jobs};
+use gate::Jobs;
 use serde_json::{Value, json};
 use server::App;
 use store::DataFolder;
 
 use crate::{
-    Exit, interrupts, logging,
+    Exit, commands, interrupts, logging,
     printer::Printer,
     reload::{self, PreparedServer, Reloader},
     server_settings,
@@ -55,7 +55,8 @@ impl McpCommand {
         let running = flags.of_running();
         let PreparedServer { loaded, fixed, host: mut config, warnings, .. } =
             reload::prepare(&running, self.which(), Arc::default(), None)?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        commands::tell_left_out(&fixed.absent, printer);
+        let catalogue = fixed.catalogue();
         if let Some(name) = &self.toolset
             && catalogue.toolset(name).is_none()
             && !loaded.settings.upstreams.contains_key(name)

@@ -88,7 +88,7 @@ impl ProbeCommand {
         progress::switch_off_if(self.json);
         let options = self.options()?;
         let report = if self.ourselves {
-            own_tools::run(flags, &options)?
+            own_tools::run(flags, &options, printer)?
         } else {
             let server = self.target(flags)?;
             let spawner = Spawner::of_this_program();

@@ -1,7 +1,6 @@
 //! `toolgate serve`: serves REST and MCP over HTTP until it is stopped.
 
 use std::{
-    collections::HashMap,
     io::IsTerminal,
     net::SocketAddr,
     path::PathBuf,
@@ -12,7 +11,7 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use contract::{ApprovalRequirement, Contract};
-use gate::{Catalogue, Jobs, retention};
+use gate::{Jobs, retention};
 use serde_json::json;
 use store::DataFolder;
 use tokio::{
@@ -47,6 +46,9 @@ pub struct ServeCommand {
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Do not start if a contract has errors, instead of leaving it out
+    #[arg(long)]
+    strict: bool,
 }
 
 impl ServeCommand {
@@ -61,6 +63,10 @@ impl ServeCommand {
         let flags = Flags { tls, ..flags.of_running() };
         let PreparedServer { loaded, fixed, host: mut config, warnings, remarks, .. } =
             reload::prepare(&flags, UpstreamFilter::All, Arc::default(), None)?;
+        if self.strict {
+            fixed.absent.require_none_left_out()?;
+        }
+        commands::tell_left_out(&fixed.absent, printer);
         printer.diagnostics(&remarks);
         let log = logging::start(&loaded.settings.log)?;
         for warning in warnings {
@@ -69,7 +75,7 @@ impl ServeCommand {
         // Before anything is made.
         let is_open = start_checks::server_tokens(&loaded.settings.server)?.is_empty();
         let certificate = ServerCertificate::open(&loaded)?;
-        let catalogue = Catalogue::of(fixed.clone(), HashMap::new());
+        let catalogue = fixed.catalogue();
         let data = DataFolder::open(&loaded.data_dir())?;
         let lock = data.lock()?;
         let opened = wiring::gate(catalogue, &loaded, data, Some(&lock))?;

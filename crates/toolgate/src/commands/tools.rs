@@ -38,14 +38,14 @@ enum Command {
 impl ToolsCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         progress::switch_off_if(self.json);
-        let (loaded, bound) = commands::ready(flags)?;
-        let fixed = wiring::tools(bound, &loaded)?;
+        let (loaded, contracts) = commands::ready(flags, printer)?;
+        let fixed = wiring::tools(contracts, &loaded)?;
         let which = match &self.command {
             None => UpstreamFilter::All,
             Some(Command::Show { tool }) => UpstreamFilter::OwnerOf(tool),
         };
         let config = upstreams::host_config(&loaded, which, &fixed)?;
-        let mut tools = fixed;
+        let mut tools = fixed.tools;
         if !config.upstreams.is_empty() {
             let listed = upstreams::with_host(config, async |host| {
                 commands::warn_of_unreachable(host, printer);
@@ -61,7 +61,10 @@ impl ToolsCommand {
                 self.list(&bound, printer);
                 Ok(Exit::Ok)
             }
-            Some(Command::Show { tool }) => Ok(self.show(tool, &bound, printer)),
+            Some(Command::Show { tool }) => {
+                let hint = || commands::unserved::hint(&loaded, &fixed.absent, tool);
+                Ok(self.show(tool, &bound, hint, printer))
+            }
         }
     }
 
@@ -77,7 +80,7 @@ impl ToolsCommand {
                 vec![
                     contract.name.clone(),
                     contract.toolset.clone(),
-                    contract.stability.word().to_owned(),
+                    stability(contract),
                     contract.effects_text().to_owned(),
                     first_sentence(&contract.description).to_owned(),
                 ]
@@ -86,11 +89,25 @@ impl ToolsCommand {
         printer.table(&["TOOL", "TOOLSET", "STABILITY", "EFFECTS", "DESCRIPTION"], &rows);
     }
 
-    fn show(&self, tool: &str, bound: &[&Contract], printer: &Printer) -> Exit {
+    fn show(
+        &self,
+        tool: &str,
+        bound: &[&Contract],
+        hint: impl FnOnce() -> Option<String>,
+        printer: &Printer,
+    ) -> Exit {
         let Some(found) = bound.iter().find(|one| one.name == tool) else {
             let known = bound.iter().map(|one| one.name.as_str());
-            let near = contract::did_you_mean(tool, known);
-            printer.say(format!("there is no tool `{tool}`{near}"));
+            match hint() {
+                Some(hint) => {
+                    printer.say(format!("there is no tool `{tool}`"));
+                    printer.say(format!("hint: {hint}"));
+                }
+                None => {
+                    let near = contract::did_you_mean(tool, known);
+                    printer.say(format!("there is no tool `{tool}`{near}"));
+                }
+            }
             return Exit::Failed;
         };
         if self.json {
@@ -99,6 +116,15 @@ impl ToolsCommand {
             printer.data(markdown::tool(found).trim_end());
         }
         Exit::Ok
+    }
+}
+
+/// The stability, and for a deprecated tool the one to call instead.
+fn stability(contract: &Contract) -> String {
+    let word = contract.stability.word();
+    match &contract.replaced_by {
+        Some(replacement) => format!("{word}: {replacement}"),
+        None => word.to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ mod look;
 mod new_upstream;
 mod rejections;
 mod set;
-mod settings_file;
+pub mod settings_file;
 
 use std::path::PathBuf;
 
@@ -90,7 +90,7 @@ impl UpstreamCommand {
     }
 
     fn list(&self, id: Option<&str>, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let statuses = statuses(id, flags)?;
+        let statuses = statuses(id, flags, printer)?;
         if self.json {
             printer.json(&json!({ "upstreams": statuses }));
         } else {
@@ -100,7 +100,7 @@ impl UpstreamCommand {
     }
 
     fn show(&self, id: &str, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
-        let statuses = statuses(Some(id), flags)?;
+        let statuses = statuses(Some(id), flags, printer)?;
         for one in &statuses {
             if self.json {
                 printer.json(&json!(one));
@@ -125,10 +125,14 @@ impl UpstreamCommand {
 }
 
 /// Connects to one upstream, or to all, and returns their status.
-fn statuses(id: Option<&str>, flags: &Flags) -> anyhow::Result<Vec<UpstreamStatus>> {
-    let (loaded, bound) = commands::ready(flags)?;
+fn statuses(
+    id: Option<&str>,
+    flags: &Flags,
+    printer: &Printer,
+) -> anyhow::Result<Vec<UpstreamStatus>> {
+    let (loaded, contracts) = commands::ready(flags, printer)?;
     is_known(&loaded, id)?;
-    let fixed = wiring::tools(bound, &loaded)?;
+    let fixed = wiring::tools(contracts, &loaded)?;
     let filter = id.map_or(UpstreamFilter::All, UpstreamFilter::One);
     let config = upstreams::eager_host_config(&loaded, filter, &fixed)?;
     let statuses = upstreams::with_host(config, async |host| Ok(host.statuses()));

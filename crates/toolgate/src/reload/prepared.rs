@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::bail;
 use contract::{Diagnostic, Severity};
-use gate::{Catalogue, Tool};
+use gate::Catalogue;
 use upstream::HostConfig;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     settings::{self, FileErrors, Flags, LoadedSettings, SourceFiles, environment},
     start_checks::{self, Certainty},
     wiring::{
-        self, sandboxes,
+        self, FixedTools, sandboxes,
         upstreams::{self, UpstreamFilter},
     },
 };
@@ -20,7 +20,7 @@ use crate::{
 pub struct PreparedServer {
     pub loaded: LoadedSettings,
     /// The tools that are not those of upstreams.
-    pub fixed: Vec<Arc<Tool>>,
+    pub fixed: FixedTools,
     pub host: HostConfig,
     /// Settings that differ from those that the running server is bound to.
     pub after_restart: Vec<String>,
@@ -57,15 +57,20 @@ pub fn prepare(
         }
         after_restart = settings::keep_bound(&mut loaded.settings, &running.settings);
     }
-    let bound = commands::checked_contracts(&loaded)?;
-    let mut warnings: Vec<_> = sandboxes::missing(&loaded, &bound).into_iter().collect();
-    let exposed = sandboxes::exposed(&loaded, &bound).into_iter();
+    let contracts = commands::servable(&loaded)?;
+    if running.is_some() {
+        // A start leaves such a contract out. A running server keeps serving what it served.
+        contracts.absent.require_none_left_out()?;
+    }
+    let bound = &contracts.bound;
+    let mut warnings: Vec<_> = sandboxes::missing(&loaded, bound).into_iter().collect();
+    let exposed = sandboxes::exposed(&loaded, bound).into_iter();
     warnings.extend(exposed.map(|one| format!("{}; {}", one.message(), sandboxes::EXPOSED_HINT)));
     let mut remarks = loaded.remarks.clone();
-    remarks.extend(environment::unknown(&loaded, &bound));
+    remarks.extend(environment::unknown(&loaded, bound));
     let fixed = match running {
-        Some((_, catalogue)) => wiring::tools_after(bound, &loaded, catalogue)?,
-        None => wiring::tools(bound, &loaded)?,
+        Some((_, catalogue)) => wiring::tools_after(contracts, &loaded, catalogue)?,
+        None => wiring::tools(contracts, &loaded)?,
     };
     let host = upstreams::host_config(&loaded, filter, &fixed)?;
     Ok(PreparedServer { loaded, fixed, host, after_restart, warnings, remarks })

@@ -62,7 +62,7 @@ impl Reloader {
         tracing::error!(
             trigger,
             error = message,
-            "the settings were not reloaded; those of before stay in force"
+            "the settings were not reloaded, those of before stay in force: `toolgate config status`"
         );
         let place = place(error);
         let fields = json!({ "trigger": trigger, "place": place, "error": message });

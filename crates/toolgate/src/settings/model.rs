@@ -30,6 +30,8 @@ pub struct ToolgateSettings {
     pub work_dir: Option<String>,
     /// Folders or files of your own contracts.
     pub contracts: Vec<String>,
+    /// The toolsets of your own contracts to serve. Default: all. `tools.enable` is about the built-in ones.
+    pub contracts_enable: Option<Vec<String>>,
     /// Default limits of calls.
     pub limits: CallLimits,
     /// Limits of the process of a command.
@@ -76,6 +78,7 @@ impl Default for ToolgateSettings {
             data_dir: "./data".into(),
             work_dir: None,
             contracts: Vec::new(),
+            contracts_enable: None,
             limits: CallLimits::default(),
             process_limits: ProcessLimits::default(),
             tools: ToolsSection::default(),
@@ -321,7 +324,7 @@ impl CallLimits {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolsSection {
-    /// The toolsets to serve. Default: all.
+    /// The built-in toolsets to serve; `[]` serves none. Default: all. `contracts_enable` is about your own.
     pub enable: Option<Vec<String>>,
     /// Fetching from the web.
     pub web_fetch: WebFetchSettings,

@@ -388,7 +388,7 @@ impl OperatorPaths {
 fn commands(loaded: &LoadedSettings) -> Vec<ProgramStart> {
     let files = wiring::user_files(loaded).unwrap_or_default();
     let command = |file: PathBuf| {
-        let text = loaded.sources.document_text(&file).ok()?;
+        let text = loaded.sources.contract_text(&file).ok()?;
         let document = Document::parse("", &text).ok()?;
         let folder = file.parent()?.to_owned();
         let list = |pointer: &str| -> Option<Vec<String>> {

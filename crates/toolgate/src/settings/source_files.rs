@@ -54,6 +54,14 @@ impl SourceFiles {
         Ok(text)
     }
 
+    /// The text of a contract, which is a regular file.
+    pub fn contract_text(&self, path: &Path) -> anyhow::Result<String> {
+        if !path.metadata()?.is_file() {
+            anyhow::bail!("it is not a regular file");
+        }
+        self.document_text(path)
+    }
+
     /// Takes the stamp of a file that is about to be read.
     pub fn note(&self, path: &Path) {
         let known = || SourceFile { state: FileState::File(FileStamp::of(path)), text: None };

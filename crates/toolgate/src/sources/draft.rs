@@ -2,7 +2,8 @@
 
 use contract::{
     ApprovalRequirement, Contract, ContractStatus, DeclaredError, Effects, LargeOutput,
-    LimitOverrides, Presentation, ProcessLimitOverrides, SandboxSettings, Stability, TaskSupport,
+    LimitOverrides, Presentation, ProcessLimitOverrides, SandboxSettings, Stability, StdoutForm,
+    TaskSupport,
 };
 use serde_json::{Value, json};
 use workbench::compare::PartialContract;
@@ -26,7 +27,12 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
         description: promise.description.clone().unwrap_or_default(),
         version: version.to_owned(),
         status: promise.status.unwrap_or_default(),
+        transport: None,
+        endpoint: None,
         stability: Stability::Experimental,
+        deprecated_since: None,
+        replaced_by: None,
+        removed_after: None,
         tags: Vec::new(),
         toolset: toolset.to_owned(),
         toolset_default: false,
@@ -45,6 +51,8 @@ pub(super) fn of(promise: &PartialContract, toolset: &str, version: &str) -> Con
         examples: Vec::new(),
         run: None,
         env: Vec::new(),
+        stdin: None,
+        output: StdoutForm::default(),
         sandbox: SandboxSettings::default(),
         journal_values: false,
     }

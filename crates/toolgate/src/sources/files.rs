@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use contract::{Contract, Diagnostic, Document, document::MAX_DOCUMENT_BYTES, lint, read};
+use contract::{
+    Contract, Diagnostic, Document, Severity, document::MAX_DOCUMENT_BYTES, lint, read,
+};
 use upstream::{ServerListings, lock::ContractLock, names};
 use workbench::documents;
 
@@ -24,7 +26,9 @@ pub(super) fn read(path: &Path) -> anyhow::Result<ToolSource> {
         let mut set = ToolSource::new(title, false);
         let mut contracts = Vec::new();
         for file in files {
-            let (name, text) = (file.display().to_string(), files::read(&file)?);
+            let name = file.display().to_string();
+            let text = files::read_contract_text(&file)
+                .with_context(|| format!("cannot read the contract `{name}`"))?;
             contracts.extend(of_text(&mut set, &name, &text)?);
         }
         together(&mut set, &contracts);
@@ -93,6 +97,13 @@ fn parts(text: &str) -> Vec<(usize, &str)> {
 fn together(set: &mut ToolSource, contracts: &[(Contract, Document)]) {
     let all: Vec<_> = contracts.iter().map(|(contract, document)| (contract, document)).collect();
     set.diagnostics.extend(lint::lint_together(&all));
+    let shipped = tools::built_in(&tools::ToolSettings::default());
+    let shipped: Vec<Contract> =
+        shipped.iter().filter_map(|tool| read::trusted(tool.contract).ok()).collect();
+    let known = contracts.iter().map(|(contract, _)| contract).chain(&shipped);
+    let known: Vec<&str> = known.map(|contract| contract.name.as_str()).collect();
+    // The tool may be in another file.
+    set.diagnostics.extend(lint::lint_replacements(&all, &known, Severity::Warning));
 }
 
 /// A listing, the lock, descriptions as we serve them, or a contract that is JSON.

@@ -26,13 +26,15 @@ pub(super) fn read(flags: &Flags) -> anyhow::Result<ToolSource> {
     let loaded = flags.load()?;
     let contracts = wiring::contracts(&loaded)?;
     let mut set = ToolSource::new(ITSELF, true);
-    set.diagnostics = contracts.diagnostics;
+    set.diagnostics.extend_from_slice(&contracts.diagnostics);
     set.tools = contracts.bound.iter().map(|one| draft::known(one.contract.clone())).collect();
     if set.is_refused() {
         // No catalogue can be made, so nothing is served.
         return Ok(set);
     }
-    let fixed = wiring::tools(contracts.bound, &loaded)?;
+    // Whoever compares with what is served wants to know that some of it is missing.
+    set.diagnostics.extend(contracts.absent.diagnostics());
+    let fixed = wiring::tools(contracts, &loaded)?;
     let config = upstreams::eager_host_config(&loaded, UpstreamFilter::All, &fixed)?;
     if config.upstreams.is_empty() {
         return Ok(set);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use server::{AskService, AskServiceRequest, AskServiceResponse};
 use tokio::sync::mpsc::Sender;
 
-use super::{BoundTool, exists};
+use super::{BoundTool, absent_tools::AbsentTools, exists};
 use crate::settings::LoadedSettings;
 
 /// Makes the `Ask` that answers questions through this gate.
@@ -26,7 +26,11 @@ pub fn ask(loaded: &LoadedSettings, gate: &Arc<Gate>) -> anyhow::Result<Ask> {
 }
 
 /// A name in `ask.allow` that nobody has would let nothing in, and somebody meant something. What upstreams offer is not known yet.
-pub fn check_allowed(loaded: &LoadedSettings, bound: &[BoundTool]) -> anyhow::Result<()> {
+pub fn check_allowed(
+    loaded: &LoadedSettings,
+    bound: &[BoundTool],
+    absent: &AbsentTools,
+) -> anyhow::Result<()> {
     for (index, name) in loaded.settings.ask.allow.iter().enumerate() {
         let id = name.split_once("__").or_else(|| name.split_once('.')).map(|(id, _)| id);
         let is_upstreams = id.is_some_and(|id| loaded.settings.upstreams.contains_key(id));
@@ -34,7 +38,8 @@ pub fn check_allowed(loaded: &LoadedSettings, bound: &[BoundTool]) -> anyhow::Re
             *name == one.contract.name
                 || *name == format!("{}.{}", one.contract.toolset, one.contract.name)
         };
-        if is_upstreams || bound.iter().any(is_it) {
+        // One that is left out may have that name: a list of what is allowed lets nothing else in for it.
+        if is_upstreams || !absent.left_out.is_empty() || bound.iter().any(is_it) {
             continue;
         }
         let known = bound.iter().map(|one| one.contract.name.as_str());

@@ -6,7 +6,7 @@ use contract::{ApprovalRequirement, Contract, Diagnostic};
 use gate::approvals::ApprovalSettings;
 use upstream::{ToolPolicy, lock::ContractLock, methods::UpstreamMethod, names, settings::Overlay};
 
-use super::{BoundTool, exists};
+use super::{BoundTool, absent_tools::AbsentTools, exists};
 use crate::settings::{
     ApprovalRule, LoadedSettings, PolicyPreset, PolicySection, RuleRequirement, SettingsError,
     ToolgateSettings,
@@ -14,9 +14,13 @@ use crate::settings::{
 
 /// Applies the rules: the first that matches a tool decides whether its calls need approval. The contract is changed,
 /// so that listings and the gate agree.
-pub fn apply(bound: &mut [BoundTool], settings: &ToolgateSettings) -> Result<(), SettingsError> {
+pub fn apply(
+    bound: &mut [BoundTool],
+    settings: &ToolgateSettings,
+    absent: &AbsentTools,
+) -> Result<(), SettingsError> {
     for (index, rule) in settings.policy.approval.iter().enumerate() {
-        check(&format!("/policy/approval/{index}"), rule, bound, settings)?;
+        check(&format!("/policy/approval/{index}"), rule, bound, settings, absent)?;
     }
     for BoundTool { contract, .. } in bound {
         adjust(contract, &[], &settings.policy);
@@ -135,6 +139,7 @@ fn check(
     rule: &ApprovalRule,
     bound: &[BoundTool],
     settings: &ToolgateSettings,
+    absent: &AbsentTools,
 ) -> Result<(), SettingsError> {
     if rule.tool.is_none() && rule.toolset.is_none() && rule.effects.is_none() {
         let message = "a rule needs a `tool`, a `toolset` or `effects`";
@@ -142,6 +147,12 @@ fn check(
     }
     if is_about_upstream(rule, settings) {
         // Its tools are not known yet.
+        return Ok(());
+    }
+    let is_absent = rule.tool.as_ref().is_some_and(|tool| absent.takes(tool))
+        || rule.toolset.as_ref().is_some_and(|toolset| absent.has_toolset(toolset));
+    if is_absent {
+        // It matches again once the contract is corrected. Until then there is nothing to guard.
         return Ok(());
     }
     if let Some(tool) = &rule.tool {

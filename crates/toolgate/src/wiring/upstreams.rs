@@ -8,7 +8,7 @@ use std::{
 };
 
 use contract::{Diagnostic, Document};
-use gate::{Catalogue, EnforcementMode, Gate, Tool, UpstreamEvent};
+use gate::{Catalogue, EnforcementMode, Gate, UpstreamEvent};
 use serde_json::json;
 use upstream::{
     ConfiguredUpstream, Host, HostConfig, HostObserver, HostReload, HostRules, Upstream,
@@ -17,7 +17,7 @@ use upstream::{
     settings::{AllowedTools, Allowlist, Overlay, SchemaRequirement, Star, StartMode},
 };
 
-use super::{overlays, policy, upstream_targets};
+use super::{FixedTools, overlays, policy, upstream_targets};
 use crate::{
     interrupts,
     printer::progress::ProgressLine,
@@ -75,9 +75,9 @@ impl UpstreamFilter<'_> {
 pub fn host_config(
     loaded: &LoadedSettings,
     filter: UpstreamFilter<'_>,
-    fixed: &[Arc<Tool>],
+    fixed: &FixedTools,
 ) -> anyhow::Result<HostConfig> {
-    let taken = fixed.iter().map(|tool| tool.contract.name.clone()).collect::<HashSet<_>>();
+    let taken = fixed.taken();
     let settings = &loaded.settings;
     let mut upstreams = Vec::new();
     for (id, own) in &settings.upstreams {
@@ -127,7 +127,7 @@ pub fn host_config(
 pub fn eager_host_config(
     loaded: &LoadedSettings,
     filter: UpstreamFilter<'_>,
-    fixed: &[Arc<Tool>],
+    fixed: &FixedTools,
 ) -> anyhow::Result<HostConfig> {
     let mut config = host_config(loaded, filter, fixed)?;
     for upstream in &mut config.upstreams {
@@ -219,7 +219,7 @@ pub async fn with_starting_host<T>(
 pub fn keep_catalogue(
     gate: &Arc<Gate>,
     host: &Arc<Host>,
-    fixed: Vec<Arc<Tool>>,
+    fixed: FixedTools,
     start_wait: Duration,
 ) -> Arc<CatalogueKeeper> {
     let keeper = Arc::new(CatalogueKeeper(Mutex::new(KeptTools { fixed, modes: HashMap::new() })));
@@ -260,7 +260,7 @@ pub struct CatalogueKeeper(Mutex<KeptTools>);
 
 /// The fixed tools, and the modes of the upstream tools at the last update.
 struct KeptTools {
-    fixed: Vec<Arc<Tool>>,
+    fixed: FixedTools,
     modes: HashMap<String, EnforcementMode>,
 }
 
@@ -288,7 +288,7 @@ impl CatalogueKeeper {
         &self,
         gate: &Gate,
         host: &Host,
-        fixed: Vec<Arc<Tool>>,
+        fixed: FixedTools,
         reload: HostReload,
     ) -> UpstreamChanges {
         // Nobody makes a catalogue of the one without the other.
@@ -314,8 +314,10 @@ impl KeptTools {
                 gate.mode_changed(name, before, tool.mode, "settings");
             }
         }
-        let all = self.fixed.iter().cloned().chain(tools);
-        let catalogue = Catalogue::of(all, host.withheld()).with_away(host.unreached());
+        let all = self.fixed.tools.iter().cloned().chain(tools);
+        let mut withheld = host.withheld();
+        withheld.extend(self.fixed.absent.withheld());
+        let catalogue = Catalogue::of(all, withheld).with_away(host.unreached());
         gate.replace_catalogue(catalogue.with_unlisted(host.methods()));
     }
 }

@@ -66,7 +66,13 @@ async fn the_contracts_of_every_example_hold() {
     for entry in std::fs::read_dir(root().join("examples")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let world = example(&name).await;
-        world.cli("contracts test").exits(0);
+        let test = world.cli("contracts test");
+        if name == "multi-host" {
+            // All its tools are those of upstreams.
+            test.exits(1).stderr_has("no example was run");
+        } else {
+            test.exits(0);
+        }
     }
 }
 
@@ -81,6 +87,9 @@ fn the_contracts_of_the_binary_hold() {
 fn the_contracts_of_the_binary_are_linted() {
     for entry in std::fs::read_dir(root().join("contracts")).unwrap() {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap();
         let (read, found) = contract::read::contract(&path.display().to_string(), &text);
         let found: Vec<_> = found.iter().map(|one| one.render(false)).collect();

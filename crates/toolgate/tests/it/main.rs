@@ -40,6 +40,7 @@ mod mcp_questions;
 mod mcp_tasks;
 mod messages;
 mod mlx;
+mod own_tools;
 mod person;
 mod quarantine;
 mod reload;

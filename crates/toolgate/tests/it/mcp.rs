@@ -37,7 +37,7 @@ fn names(listing: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_listing_says_what_contracts_say() {
-    let settings = "contracts: [ ./contracts ]\ntools: { enable: [ autosage, lists ] }\n";
+    let settings = "contracts: [ ./contracts ]\ntools: { enable: [ autosage ] }\n";
     let mut world = World::new(crate::BINARY, settings);
     list_tool(&world);
     world.run().await;

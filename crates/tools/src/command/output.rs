@@ -1,8 +1,8 @@
 //! Reads a command's stdout as a result or an error.
 
-use contract::{LargeOutput, codes};
+use contract::{LargeOutput, StdoutForm, codes};
 use gate::{CapturedText, OutputPayload, RunningCall, ToolError, ToolOutput};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The keys of the shape of `POST /v1/tools/execute`.
 const TOOL_RESULT_KEYS: [&str; 9] = [
@@ -24,7 +24,8 @@ pub(super) fn read(
     stderr: CapturedText,
 ) -> Result<ToolOutput, ToolError> {
     let bytes = &stdout.bytes;
-    let payload = if bytes.iter().all(u8::is_ascii_whitespace) {
+    let is_text = call.contract.output == StdoutForm::Text;
+    let payload = if !is_text && bytes.iter().all(u8::is_ascii_whitespace) {
         OutputPayload::Missing
     } else if stdout.dropped > 0 {
         let reason = format!(
@@ -36,6 +37,8 @@ pub(super) fn read(
             }
         );
         OutputPayload::Unreadable { text: String::from_utf8_lossy(bytes).into_owned(), reason }
+    } else if is_text {
+        text(bytes)
     } else {
         match contract::json::parse(bytes) {
             Ok(value) => OutputPayload::Json(value),
@@ -46,10 +49,24 @@ pub(super) fn read(
         }
     };
     match payload {
-        OutputPayload::Json(Value::Object(whole)) if is_wrapped(call, &whole) => {
+        OutputPayload::Json(Value::Object(whole)) if !is_text && is_wrapped(call, &whole) => {
             unwrap(whole, stderr)
         }
         payload => Ok(ToolOutput { output: payload, stderr, ..ToolOutput::default() }),
+    }
+}
+
+/// The result of a command that prints a text.
+fn text(bytes: &[u8]) -> OutputPayload {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => OutputPayload::Json(json!({ "text": text })),
+        Err(error) => OutputPayload::Unreadable {
+            text: String::from_utf8_lossy(bytes).into_owned(),
+            reason: format!(
+                "the command's stdout is not UTF-8 text: byte {} is wrong",
+                error.valid_up_to() + 1
+            ),
+        },
     }
 }
 

@@ -2,16 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// Text only.
-pub(super) fn text() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "text": { "type": "string", "description": "The text of the result." } },
-        "required": ["text"],
-        "additionalProperties": false,
-    })
-}
-
 /// The most blocks of a result.
 const MAX_BLOCKS: usize = 1_000;
 /// The longest URI in a block, in characters.

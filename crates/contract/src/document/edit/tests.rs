@@ -116,3 +116,25 @@ fn texts_are_quoted_where_they_could_be_something_else() {
         assert_eq!(set("", &["a"], &json!(text)).unwrap(), format!("a: {text}\n"));
     }
 }
+
+#[test]
+fn an_item_is_added_in_every_form_of_a_list() {
+    for (before, after) in [
+        ("", "a: [\"./x\"]\n"),
+        ("a:\n", "a: [\"./x\"]\n"),
+        ("a: [] # one\n", "a: [\"./x\"] # one\n"),
+        ("a: [b] # one\nc: 1\n", "a: [b, \"./x\"] # one\nc: 1\n"),
+        ("a: [ b, # one\n  c ]\n", "a: [ b, # one\n  c, \"./x\" ]\n"),
+        ("a:\n- b\n- c # one\n# two\nd: 1\n", "a:\n- b\n- c # one\n- \"./x\"\n# two\nd: 1\n"),
+        ("a:\n  # one\n  - b-c\n\nd: 1", "a:\n  # one\n  - b-c\n  - \"./x\"\n\nd: 1\n"),
+        ("a:\r\n  - b\r\nd: 1\r\n", "a:\r\n  - b\r\n  - \"./x\"\r\nd: 1\r\n"),
+        ("{\"a\": [\"b\"]}", "{\"a\": [\"b\", \"./x\"]}\n"),
+    ] {
+        let found = push(before, &["a"], &json!("./x"));
+        assert_eq!(
+            found.unwrap_or_else(|error| panic!("{before:?}: {error}")),
+            after,
+            "{before:?}"
+        );
+    }
+}

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use contract::{ApprovalRequirement, Contract, Example, Stability, codes, render::CALL_CODES};
+use contract::{
+    ApprovalRequirement, Contract, Example, codes,
+    render::{CALL_CODES, deprecation},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -93,6 +96,7 @@ fn describe(contract: &Contract) -> Value {
     let mut operation = copy_of("get", &identifier, &contract.toolset, &summary);
     // Unlike the path of any tool this one is never a toolset's, which can be called and not shown.
     operation["x-errors"] = json!([404]);
+    deprecate(&mut operation, contract);
     operation
 }
 
@@ -102,9 +106,6 @@ fn tool(contract: &Contract, bearer: bool) -> Value {
     let summary = contract.title.as_ref().unwrap_or(name);
     let mut operation = copy_of("post", &format!("call_{name}"), &contract.toolset, summary);
     operation["description"] = json!(contract.description);
-    if contract.stability == Stability::Deprecated {
-        operation["deprecated"] = json!(true);
-    }
     set_call(&mut operation, name, schema("input"), needs_arguments(contract), schema("output"));
     let asked = good_examples(contract)
         .into_iter()
@@ -117,7 +118,30 @@ fn tool(contract: &Contract, bearer: bool) -> Value {
     });
     set_examples(&mut operation["responses"]["200"], examples(answered));
     add_errors(&mut operation, &[contract], bearer);
+    deprecate(&mut operation, contract);
     operation
+}
+
+/// Marks the operations of a deprecated tool, with the headers of their responses.
+fn deprecate(operation: &mut Value, contract: &Contract) {
+    let headers = deprecation::headers(contract);
+    if headers.is_empty() {
+        return;
+    }
+    operation["deprecated"] = json!(true);
+    if let (Some(note), Some(about)) = (deprecation::note(contract), operation.get("description")) {
+        let about = about.as_str().unwrap_or_default().trim_end();
+        operation["description"] = json!(format!("{about}\n\n{note}."));
+    }
+    for (name, value) in headers {
+        let name = match name {
+            "deprecation" => "Deprecation",
+            "sunset" => "Sunset",
+            _ => "Link",
+        };
+        let header = json!({ "schema": { "type": "string" }, "example": value });
+        operation["responses"]["200"]["headers"][name] = header;
+    }
 }
 
 fn toolset_call(toolset: &str, tools: &[&Contract], bearer: bool) -> Value {

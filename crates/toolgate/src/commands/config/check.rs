@@ -96,7 +96,8 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     };
     found.tools = contracts.bound.len();
     found.diagnostics.extend(environment::unknown(loaded, &contracts.bound));
-    found.diagnostics.extend(contracts.diagnostics);
+    found.diagnostics.extend(contracts.absent.diagnostics());
+    found.diagnostics.extend_from_slice(&contracts.diagnostics);
     for exposed in sandboxes::exposed(loaded, &contracts.bound) {
         let warning = loaded.warning(&exposed.pointer(), exposed.message());
         found.diagnostics.push(warning.hint(sandboxes::EXPOSED_HINT));
@@ -108,7 +109,7 @@ fn checked(loaded: &LoadedSettings) -> SettingsReport {
     }
     if found.diagnostics.iter().all(|one| one.severity != Severity::Error) {
         // What a server would start, without starting it.
-        let planned = wiring::tools(contracts.bound, loaded).and_then(|fixed| {
+        let planned = wiring::tools(contracts, loaded).and_then(|fixed| {
             upstreams::host_config(loaded, UpstreamFilter::All, &fixed).map(|_| ())
         });
         if let Err(error) = planned {

@@ -44,11 +44,20 @@ enum ExportFormat {
     Mcp,
 }
 
+/// The contract with the way to the tool, unless it names another.
+fn with_door(mut contract: Contract) -> Contract {
+    contract.transport.get_or_insert_with(|| "mcp (stdio or http), http".to_owned());
+    contract.endpoint.get_or_insert_with(|| contract.toolset.clone());
+    contract
+}
+
 impl ExportCommand {
     pub fn run(&self, flags: &Flags, printer: &Printer) -> anyhow::Result<Exit> {
         if self.source.is_none() && self.program.is_empty() {
-            let (loaded, bound) = commands::ready(flags)?;
-            let contracts: Vec<&Contract> = bound.iter().map(|one| &one.contract).collect();
+            let (loaded, loaded_contracts) = commands::ready(flags, printer)?;
+            let contracts = loaded_contracts.bound.into_iter().map(|one| with_door(one.contract));
+            let contracts: Vec<Contract> = contracts.collect();
+            let contracts: Vec<&Contract> = contracts.iter().collect();
             self.print(&contracts, None, &loaded.settings, printer);
             return Ok(Exit::Ok);
         }
@@ -58,7 +67,13 @@ impl ExportCommand {
         if !super::is_readable(set, printer) {
             return Ok(Exit::Unknown);
         }
-        let contracts: Vec<&Contract> = set.tools.iter().map(|one| &one.contract).collect();
+        let contracts = set.tools.iter().map(|one| match one.listed {
+            // Where another server has it is not known.
+            Some(_) => one.contract.clone(),
+            None => with_door(one.contract.clone()),
+        });
+        let contracts: Vec<Contract> = contracts.collect();
+        let contracts: Vec<&Contract> = contracts.iter().collect();
         // What a server lists is passed on as it came.
         let listed: Option<Vec<&Value>> = set.tools.iter().map(|one| one.listed.as_ref()).collect();
         self.print(&contracts, listed, &ToolgateSettings::default(), printer);

@@ -7,7 +7,7 @@ use crate::{
     printer::counted,
     settings::LoadedSettings,
     wiring::{
-        self, BoundTool,
+        self, LoadedContracts,
         upstreams::{self, UpstreamFilter},
     },
 };
@@ -17,11 +17,14 @@ const SUBJECT: &str = "upstreams";
 const MAX_REPORTED: usize = 5;
 
 /// Checks that each can be reached, and reports tools that are not served.
-pub(super) async fn servers(bound: Vec<BoundTool>, loaded: &LoadedSettings) -> Vec<DoctorFinding> {
+pub(super) async fn servers(
+    contracts: LoadedContracts,
+    loaded: &LoadedSettings,
+) -> Vec<DoctorFinding> {
     if loaded.settings.upstreams.is_empty() {
         return Vec::new();
     }
-    let planned = wiring::tools(bound, loaded)
+    let planned = wiring::tools(contracts, loaded)
         .and_then(|fixed| upstreams::eager_host_config(loaded, UpstreamFilter::All, &fixed));
     let config = match planned {
         Ok(config) => config,

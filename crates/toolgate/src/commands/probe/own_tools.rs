@@ -19,20 +19,28 @@ use probe::{ProbeOptions, ProbeReport};
 use tokio_util::sync::CancellationToken;
 
 use self::{open_doors::OpenDoors, tool_checks::ToolCheck};
-use crate::{commands, interrupts, printer::progress::ProgressLine, settings::Flags};
+use crate::{
+    commands, interrupts,
+    printer::{Printer, progress::ProgressLine},
+    settings::Flags,
+};
 
 /// Probes our own tools.
-pub fn run(flags: &Flags, options: &ProbeOptions) -> anyhow::Result<ProbeReport> {
+pub fn run(
+    flags: &Flags,
+    options: &ProbeOptions,
+    printer: &Printer,
+) -> anyhow::Result<ProbeReport> {
     let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     // The operator's data and journal are not touched.
     let flags = Flags { data_dir: Some(folder.path().join("data")), ..flags.clone() };
-    let (mut loaded, mut bound) = commands::ready(&flags)?;
+    let (mut loaded, mut contracts) = commands::ready(&flags, printer)?;
     loaded.settings.journal.path = None;
-    commands::retain_tools(&mut bound, &options.tools)?;
+    commands::retain_tools(&mut contracts, &options.tools, &loaded)?;
     let work_folder = folder.path().join("work");
     let stop = CancellationToken::new();
     let probing = async {
-        let doors = OpenDoors::open(bound, &loaded, options.call_timeout).await?;
+        let doors = OpenDoors::open(contracts.bound, &loaded, options.call_timeout).await?;
         let mut report = ProbeReport {
             server: format!("toolgate {}", env!("CARGO_PKG_VERSION")),
             protocol: "every door".to_owned(),

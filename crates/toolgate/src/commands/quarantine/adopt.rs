@@ -14,7 +14,7 @@ use crate::{
     printer::Printer,
     settings::{Flags, LoadedSettings},
     wiring::{
-        self, BoundTool, OpenGate, overlays,
+        self, BoundTool, LoadedContracts, OpenGate, overlays,
         upstreams::{self, UpstreamFilter},
     },
 };
@@ -49,10 +49,10 @@ pub async fn adopt(
     if summary.violations.is_empty() {
         bail!("no schema can accept {id}: {}", summary.reason);
     }
-    let (loaded, bound) = commands::ready(flags)?;
-    let broken = match own(&summary.tool, &bound)? {
+    let (loaded, contracts) = commands::ready(flags, printer)?;
+    let broken = match own(&summary.tool, &contracts.bound)? {
         Some(broken) => broken,
-        None => of_upstream(&summary.tool, bound, &loaded).await?,
+        None => of_upstream(&summary.tool, contracts, &loaded).await?,
     };
     let payload: Value =
         serde_json::from_str(entry.payload.get()).context("the stored result is not JSON")?;
@@ -115,10 +115,10 @@ fn own(name: &str, bound: &[BoundTool]) -> anyhow::Result<Option<BrokenContract>
 /// The contract of an upstream tool, as the server lists it now.
 async fn of_upstream(
     name: &str,
-    bound: Vec<BoundTool>,
+    contracts: LoadedContracts,
     loaded: &LoadedSettings,
 ) -> anyhow::Result<BrokenContract> {
-    let fixed = wiring::tools(bound, loaded)?;
+    let fixed = wiring::tools(contracts, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::OwnerOf(name), &fixed)?;
     if config.upstreams.is_empty() {
         bail!("there is no longer a tool `{name}`");

@@ -12,7 +12,7 @@ use upstream::{
 use super::settings_file::SettingsDraft;
 use crate::{
     commands,
-    settings::{FileErrors, LoadedSettings},
+    settings::LoadedSettings,
     wiring::{
         self,
         upstreams::{self, UpstreamFilter},
@@ -99,13 +99,7 @@ pub fn look(
 }
 
 fn statuses(loaded: &LoadedSettings, ids: &[String]) -> anyhow::Result<Vec<UpstreamStatus>> {
-    let contracts = wiring::contracts(loaded)?;
-    let mut errors = contracts.diagnostics;
-    errors.retain(|one| one.severity == contract::Severity::Error);
-    if !errors.is_empty() {
-        return Err(FileErrors(errors).into());
-    }
-    let fixed = wiring::tools(contracts.bound, loaded)?;
+    let fixed = wiring::tools(commands::servable(loaded)?, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::These(ids), &fixed)?;
     let statuses = upstreams::with_host(config, async |host| Ok(host.statuses()));
     commands::runtime()?.block_on(statuses)

@@ -132,6 +132,13 @@ impl SettingsDraft<'_> {
         Ok(())
     }
 
+    /// Adds an item to a list.
+    pub fn push(&mut self, path: &[&str], item: &Value) -> anyhow::Result<()> {
+        self.text = edit::push(&self.text, path, item)
+            .with_context(|| format!("cannot change `{}`", self.file.path.display()))?;
+        Ok(())
+    }
+
     /// Moves the secrets of an upstream into the variables file. Returns the key and the variable of each.
     pub fn move_secrets(
         &mut self,

@@ -44,7 +44,7 @@ async fn a_rule_lifts_what_the_contract_asks() {
 
 #[tokio::test]
 async fn a_rule_for_a_tool_that_is_not_served_is_no_mistake() {
-    let settings = "tools: { enable: [ commands ] }
+    let settings = "tools: { enable: [] }
 policy: { approval: [ { toolset: learning-os, require: always } ] }\n";
     let world = open(settings).await;
     assert_eq!(hello(&world).await, "unknown_tool");

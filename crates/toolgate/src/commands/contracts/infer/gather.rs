@@ -98,8 +98,7 @@ pub fn called(
     calls: &[Value],
     effects: bool,
 ) -> anyhow::Result<CollectedResults> {
-    let contracts = wiring::contracts(loaded)?;
-    let fixed = wiring::tools(contracts.bound, loaded)?;
+    let fixed = wiring::tools(wiring::contracts(loaded)?, loaded)?;
     let config = upstreams::eager_host_config(loaded, UpstreamFilter::One(id), &fixed)?;
     let overlay = overlays::of_upstream(loaded, id)?.remove(tool).unwrap_or_default();
     let kept = wiring::records(loaded)?;
