@@ -50,10 +50,7 @@ async fn measure(tools: usize, summarize: bool) -> anyhow::Result<()> {
         journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1)?,
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
-        callers: Vec::new(),
-        ceilings: Limits::default_ceilings(),
-        approvals: gate::approvals::ApprovalSettings::default(),
-        quarantine: gate::quarantine::QuarantineSettings::default(),
+        settings: gate::GateSettings::default(),
     }));
     let llm = llm::LlmSettings {
         base_url: Some(format!("http://127.0.0.1:{port}")),

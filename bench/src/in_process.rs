@@ -26,10 +26,7 @@ pub fn gate(folder: &Path, settings: &tools::ToolSettings) -> anyhow::Result<Arc
         journal: Journal::open(&folder.join("journal.jsonl"), 1 << 30, 1)?,
         clock: Arc::new(SystemClock),
         max_concurrency: 64,
-        callers: Vec::new(),
-        ceilings: Limits::default_ceilings(),
-        approvals: gate::approvals::ApprovalSettings::default(),
-        quarantine: gate::quarantine::QuarantineSettings::default(),
+        settings: gate::GateSettings::default(),
     })))
 }
 

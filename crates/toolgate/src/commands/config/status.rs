@@ -85,6 +85,11 @@ async fn ask(address: SocketAddr, token: &str) -> anyhow::Result<Value> {
     let answer = client.send(&request).await.with_context(unanswered)?;
     let status = answer.status;
     let body = answer.body.read_all(MAX_ANSWER_BYTES).await.with_context(unanswered)?;
+    if status.as_u16() == 400 {
+        bail!(
+            "the server at {address} speaks HTTPS; ask `GET /v1/config` there with the token of `operator.token`"
+        );
+    }
     if !status.is_success() {
         bail!("the server at {address} answers with status {}", status.as_u16());
     }
