@@ -11,6 +11,8 @@ use crate::Timestamp;
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// 48 bits of milliseconds and 80 random bits, five bits a digit.
 const ULID_LENGTH: usize = 26;
+/// The digits that come before the random ones.
+const TIME_DIGITS: usize = 10;
 
 /// A ULID: sorts by time, and its 80 random bits cannot be guessed.
 pub fn ulid(time: Timestamp) -> String {
@@ -61,6 +63,15 @@ impl JobId {
     /// The whole name.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The time that it was made at, which its first digits say.
+    pub fn time(&self) -> Timestamp {
+        let value = |digit| DIGITS.iter().position(|one| *one == digit).unwrap_or(0);
+        let digits = self.0.bytes().skip("job_".len()).take(TIME_DIGITS);
+        Timestamp(
+            digits.fold(0, |time, digit| (time << 5) | i64::try_from(value(digit)).unwrap_or(0)),
+        )
     }
 }
 

@@ -17,7 +17,7 @@ pub use errors::{FileErrors, SettingsError};
 pub use load::{DEFAULT_FILE, Flags, LoadedSettings, read, schema};
 pub use log::{LogFormat, LogSection};
 pub use model::{
-    AllowlistSetting, ApprovalRule, PolicyPreset, PolicySection, RuleRequirement, ServerSection,
-    StoreDurability, TokenEntry, ToolNames, ToolgateSettings,
+    AllowlistSetting, ApprovalRule, PolicyPreset, PolicySection, RetentionSection, RuleRequirement,
+    ServerSection, StoreDurability, TokenEntry, ToolNames, ToolgateSettings,
 };
 pub use reference::markdown;

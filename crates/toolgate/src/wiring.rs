@@ -230,7 +230,7 @@ pub fn gate(
     };
     let database = data.database();
     let opened = Sqlite::open(&database, durability).and_then(|sqlite| match lock {
-        Some(lock) => sqlite.with_spool(&data.path().join("spool"), lock),
+        Some(lock) => sqlite.with_spool(&data.spool(), lock),
         None => Ok(sqlite.beside_others()),
     });
     let sqlite =

@@ -24,8 +24,8 @@ use crate::{
     Exit, commands, logging,
     printer::{Printer, counted},
     server_settings,
-    settings::{self, Flags, LoadedSettings, PolicyPreset, environment},
-    start_checks,
+    settings::{self, Flags, LoadedSettings, PolicyPreset, RetentionSection, environment},
+    start_checks, unknown_artifacts,
     wiring::{
         self,
         ask::AskDoor,
@@ -96,7 +96,13 @@ async fn serve(
         Vec::new()
     };
     let jobs = Jobs::start(gate.clone(), server_settings::jobs(loaded), alone).await?;
-    tokio::spawn(remove_orphans(gate.clone(), left));
+    tokio::spawn(unknown_artifacts::keep(
+        gate.clone(),
+        opened.blobs.clone(),
+        left,
+        max_age(&loaded.settings.retention),
+        Duration::from_secs(loaded.settings.retention.sweep_interval_s),
+    ));
     sweep(gate.clone(), loaded);
     let library = Arc::new(UpstreamLibrary::new(host.clone()));
     let asks = Arc::new(AskDoor::new(loaded, &gate)?);
@@ -196,19 +202,15 @@ async fn bind(listen: &str, open: bool) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("server.listen: cannot listen on {listen}"))
 }
 
-/// Removes artifacts from before the start whose job was never recorded.
-async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
-    for id in left {
-        if let Ok(None) = gate.store().job(&id).await {
-            let _ = gate.blobs().remove(&id).await;
-        }
-    }
+/// The time that finished jobs are kept.
+fn max_age(settings: &RetentionSection) -> Duration {
+    Duration::from_secs(settings.max_age_days.saturating_mul(86_400))
 }
 
 fn sweep(gate: Arc<gate::Gate>, loaded: &LoadedSettings) {
     let settings = &loaded.settings.retention;
     let retention = RetentionSettings {
-        max_age: Duration::from_secs(settings.max_age_days.saturating_mul(86_400)),
+        max_age: max_age(settings),
         max_jobs: settings.max_jobs,
         max_artifact_bytes: settings.max_artifact_bytes,
         max_bytes: settings.max_bytes,
