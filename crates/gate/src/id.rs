@@ -155,6 +155,8 @@ mod tests {
         let earlier = JobId::new(Timestamp(1_000));
         let later = JobId::new(Timestamp(2_000));
         assert!(earlier < later);
+        let now = Timestamp(1_795_138_530_123);
+        assert_eq!((earlier.time(), JobId::new(now).time()), (Timestamp(1_000), now));
         assert_eq!(JobId::parse(earlier.as_str()), Some(earlier));
         for wrong in ["job_9999", "job_", "", "job_../../../../../../../../etc", "JOB_0"] {
             assert_eq!(JobId::parse(wrong), None, "{wrong}");

@@ -197,7 +197,7 @@ impl DataFolder {
             };
             write().map_err(unusable)?;
         }
-        std::fs::read(&path).map_err(unusable)
+        read_regular(&path).map_err(unusable)
     }
 
     /// Opens a file that is only there to be locked. One that holds anything but a process is somebody else's.
@@ -237,6 +237,13 @@ impl DataFolder {
             .map_err(unusable)?;
         Ok(DataFolderLock { file, spool })
     }
+}
+
+/// The first bytes of a file, more than any of ours has that is read whole.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    guard::files::open_regular(path)?.take(FIRST_PAGES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// True if a lock file of ours has this name: a regular file that is empty or holds the number of a process.
@@ -293,7 +300,7 @@ fn is_without_tables(database: &Path) -> bool {
     if !found.is_file() || found.len() > FIRST_PAGES || has_log {
         return found.len() == 0;
     }
-    let first = std::fs::read(database).unwrap_or_default();
+    let first = read_regular(database).unwrap_or_default();
     first.is_empty() || first.get(FIRST_ENTRIES) == Some(&NO_TABLES[..])
 }
 

@@ -146,3 +146,20 @@ fn a_name_that_is_ours_is_told() {
     let world = World::new(BINARY, settings).with_env("ADA", "a-token-that-is-long-enough");
     sick(&world, "tokens", "the name `stdio` is reserved");
 }
+
+/// Whoever opens one that nobody writes to waits for ever.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_told() {
+    for (place, subject) in [
+        ("data/toolgate.db", "data folder"),
+        ("data/operator.token", "secrets"),
+        ("toolgate.env", "settings"),
+    ] {
+        let world = used("");
+        let _ = std::fs::remove_file(world.folder().join(place));
+        #[allow(clippy::disallowed_types)] // A program of the machine.
+        let mut made = std::process::Command::new("mkfifo");
+        assert!(made.arg(world.folder().join(place)).status().unwrap().success());
+        sick(&world, subject, "");
+    }
+}
