@@ -197,7 +197,10 @@ impl DataFolder {
             };
             write().map_err(unusable)?;
         }
-        read_regular(&path).map_err(unusable)
+        read_regular(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => self.not_a(name, "regular file"),
+            _ => unusable(error),
+        })
     }
 
     /// Opens a file that is only there to be locked. One that holds anything but a process is somebody else's.

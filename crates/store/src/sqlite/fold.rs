@@ -18,6 +18,8 @@ use super::{schema::number, writer::CommitQueue};
 /// cut off when it has become so long.
 const FOLD_AFTER_PAGES: i64 = 4_096;
 const START_OVER_AFTER_PAGES: i64 = 16_384;
+/// A log that nobody has written to for so many intervals is cut off, too.
+const QUIET_INTERVALS: u32 = 10;
 /// The interval at which the length of the log is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The time that a stop waits for other processes to end what they read.
@@ -37,7 +39,7 @@ pub(super) fn fold_now_and_then(path: &Path, shared: &CommitQueue, over: &Receiv
     if connection.busy_timeout(Duration::ZERO).is_err() {
         return;
     }
-    let mut folded = 0;
+    let (mut folded, mut seen, mut quiet) = (0, 0, 0);
     while over.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let pages = shared.log_pages.load(Ordering::Relaxed);
         if pages < folded {
@@ -47,7 +49,10 @@ pub(super) fn fold_now_and_then(path: &Path, shared: &CommitQueue, over: &Receiv
         if pages - folded >= FOLD_AFTER_PAGES {
             folded = fold(&connection).max(folded);
         }
-        if pages >= START_OVER_AFTER_PAGES {
+        quiet = if pages > 0 && pages == seen { quiet + 1 } else { 0 };
+        seen = pages;
+        if pages >= START_OVER_AFTER_PAGES || quiet == QUIET_INTERVALS {
+            quiet = 0;
             start_over(&connection, shared);
         }
         if shared.rows_removed.swap(false, Ordering::Relaxed) && has_more_to_give_back(shared) {
@@ -80,6 +85,7 @@ pub(super) fn fold_all(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// The log can only be cut off when nothing of it is left, so nobody may write during the last, short part.
 fn start_over(connection: &Connection, shared: &CommitQueue) {
+    fold(connection);
     let writing = shared.held();
     cut_off(connection, shared);
     drop(writing);
