@@ -51,7 +51,8 @@ pub(super) fn fold_now_and_then(path: &Path, shared: &CommitQueue, over: &Receiv
         }
         quiet = if pages > 0 && pages == seen { quiet + 1 } else { 0 };
         seen = pages;
-        if pages >= START_OVER_AFTER_PAGES || quiet == QUIET_INTERVALS {
+        let is_alone = shared.is_alone.load(Ordering::Relaxed);
+        if pages >= START_OVER_AFTER_PAGES || (is_alone && quiet == QUIET_INTERVALS) {
             quiet = 0;
             start_over(&connection, shared);
         }
@@ -87,7 +88,12 @@ pub(super) fn fold_all(connection: &Connection) -> rusqlite::Result<bool> {
 fn start_over(connection: &Connection, shared: &CommitQueue) {
     fold(connection);
     let writing = shared.held();
-    cut_off(connection, shared);
+    if shared.is_alone.load(Ordering::Relaxed) {
+        cut_off(connection, shared);
+    } else {
+        // To cut it off would keep a server from writing.
+        fold(connection);
+    }
     drop(writing);
     // Whoever found the connection taken has left its write on the list.
     shared.write_all();

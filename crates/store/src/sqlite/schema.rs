@@ -184,8 +184,11 @@ pub(super) fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
         (number(&transaction, "application_id")?, number(&transaction, "user_version")?);
     let entries: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if mark != 0 || entries == 0 {
-        return Ok(mark == MARK || (mark == 0 && version == 0));
+    if mark != 0 {
+        return Ok(mark == MARK);
+    }
+    if entries == 0 {
+        return Ok(version == 0);
     }
     Ok((1..MARKED_SINCE).contains(&version) && has_tables(&transaction, FIRST_TABLES)?)
 }
