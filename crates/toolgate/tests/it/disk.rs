@@ -199,14 +199,23 @@ async fn records_are_swept_before_they_are_much_more_than_may_be_kept() {
     const KEPT: usize = 4 << 20;
     let settings = format!("retention: {{ max_bytes: {KEPT} }}");
     let world = World::start(BINARY, &settings).await;
-    let text = "x".repeat(100_000);
-    let body = json!({ "args": { "message": text } });
+    let body = json!({ "tool": "echo_json", "input": { "message": "x".repeat(100_000) } });
     for _ in 0..200 {
-        assert_eq!(world.post("/v1/tools/echo_json", &body).await.status, 200);
+        assert_eq!(world.execute(&body).await.status, 200);
     }
+    // Each has its arguments and its result.
     eventually("most of them are gone", async || {
         let jobs = world.get("/v1/jobs?limit=200").await.json();
-        jobs["jobs"].as_array().unwrap().len() * 200_000 < 2 * KEPT
+        let kept = jobs["jobs"].as_array().unwrap().len();
+        assert!(kept * 200_000 > KEPT / 2);
+        kept * 200_000 < KEPT * 3 / 2
+    })
+    .await;
+    eventually("and the file is small again", async || {
+        let database = world.folder().join("data/toolgate.db");
+        let log = world.folder().join("data/toolgate.db-wal");
+        let bytes = |file: &PathBuf| std::fs::metadata(file).unwrap().len();
+        bytes(&database) + bytes(&log) < 3 * KEPT as u64
     })
     .await;
 }
