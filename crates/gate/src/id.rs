@@ -11,6 +11,8 @@ use crate::Timestamp;
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// 48 bits of milliseconds and 80 random bits, five bits a digit.
 const ULID_LENGTH: usize = 26;
+/// The digits that come before the random ones.
+const TIME_DIGITS: usize = 10;
 
 /// A ULID: sorts by time, and its 80 random bits cannot be guessed.
 pub fn ulid(time: Timestamp) -> String {
@@ -61,6 +63,15 @@ impl JobId {
     /// The whole name.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The time that it was made at, which its first digits say.
+    pub fn time(&self) -> Timestamp {
+        let value = |digit| DIGITS.iter().position(|one| *one == digit).unwrap_or(0);
+        let digits = self.0.bytes().skip("job_".len()).take(TIME_DIGITS);
+        Timestamp(
+            digits.fold(0, |time, digit| (time << 5) | i64::try_from(value(digit)).unwrap_or(0)),
+        )
     }
 }
 
@@ -144,6 +155,8 @@ mod tests {
         let earlier = JobId::new(Timestamp(1_000));
         let later = JobId::new(Timestamp(2_000));
         assert!(earlier < later);
+        let now = Timestamp(1_795_138_530_123);
+        assert_eq!((earlier.time(), JobId::new(now).time()), (Timestamp(1_000), now));
         assert_eq!(JobId::parse(earlier.as_str()), Some(earlier));
         for wrong in ["job_9999", "job_", "", "job_../../../../../../../../etc", "JOB_0"] {
             assert_eq!(JobId::parse(wrong), None, "{wrong}");

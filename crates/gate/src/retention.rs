@@ -20,29 +20,32 @@ pub use surplus::{KeptJobs, Surplus};
 const MAX_OVERDUE: usize = 50_000;
 /// The number of jobs that are removed in one go, so that a large backlog holds up nobody.
 const BATCH: usize = 500;
-/// So many bytes of new records are swept at once: nobody fills the disk between two sweeps.
-const SWEEP_AFTER_BYTES: u64 = 256 * 1_024 * 1_024;
-/// New jobs are swept once they are this part of `max_jobs`, but not before they are so many.
+/// New records are swept once they are this part of what may be kept: nobody fills the disk between two sweeps.
 const SWEEP_AFTER_PART: u64 = 8;
+/// But not before they are so many jobs or bytes, and at the latest when they are so many bytes.
 const SWEEP_AFTER_JOBS: u64 = 1_000;
+const MIN_SWEEP_AFTER_BYTES: u64 = 1_024 * 1_024;
+const MAX_SWEEP_AFTER_BYTES: u64 = 256 * 1_024 * 1_024;
 
 /// The records that were kept since the last sweep.
 #[derive(Debug)]
 pub(crate) struct NewRecords {
     bytes: AtomicU64,
     jobs: AtomicU64,
-    /// So many jobs are swept at once.
+    /// So many bytes or jobs are swept at once.
+    many_bytes: AtomicU64,
     many_jobs: AtomicU64,
     many: Notify,
 }
 
 impl Default for NewRecords {
     fn default() -> Self {
-        let none = || AtomicU64::new(0);
+        let number = AtomicU64::new;
         Self {
-            bytes: none(),
-            jobs: none(),
-            many_jobs: AtomicU64::new(u64::MAX),
+            bytes: number(0),
+            jobs: number(0),
+            many_bytes: number(u64::MAX),
+            many_jobs: number(u64::MAX),
             many: Notify::new(),
         }
     }
@@ -50,8 +53,9 @@ impl Default for NewRecords {
 
 impl NewRecords {
     pub(crate) fn add_bytes(&self, bytes: usize) {
+        let many = self.many_bytes.load(Ordering::Relaxed);
         let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        if before < SWEEP_AFTER_BYTES && before.saturating_add(bytes as u64) >= SWEEP_AFTER_BYTES {
+        if before < many && before.saturating_add(bytes as u64) >= many {
             self.many.notify_one();
         }
     }
@@ -68,6 +72,9 @@ impl NewRecords {
     fn start_over(&self, retention: &RetentionSettings) {
         let many = (retention.max_jobs / SWEEP_AFTER_PART).max(SWEEP_AFTER_JOBS);
         self.many_jobs.store(many, Ordering::Relaxed);
+        let many = (retention.max_bytes / SWEEP_AFTER_PART)
+            .clamp(MIN_SWEEP_AFTER_BYTES, MAX_SWEEP_AFTER_BYTES);
+        self.many_bytes.store(many, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
         self.jobs.store(0, Ordering::Relaxed);
     }

@@ -24,6 +24,18 @@ pub enum StoreError {
     /// Part of what was kept cannot be read any more.
     #[error("the database is damaged; stop the server and put a backup in its place")]
     Damaged,
+    /// It is somebody else's.
+    #[error(
+        "it is the database of another program; move it away and put ours in its place, or choose an empty folder \
+         with --data-dir"
+    )]
+    NotOurs,
+    /// Something else than a file has its name. What is written beside a link would not be beside the file.
+    #[error(
+        "it is not a regular file; put the file itself in this place, or choose the folder that it is in with \
+         --data-dir"
+    )]
+    NotRegular,
     /// A later version of this program has written it.
     #[error("the database was written by a newer version of Toolgate; start that version")]
     Newer,

@@ -28,8 +28,16 @@ const LOCK_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// The file of the database.
 const DATABASE: &str = "toolgate.db";
+/// The folder of jobs on their way into the database.
+const SPOOL: &str = "spool";
 /// Folders that hold what is removed again, and so must not be somebody else's.
-const CLEARED: [&str; 3] = ["work", "artifacts", "spool"];
+const CLEARED: [&str; 3] = ["work", "artifacts", SPOOL];
+/// The place in a SQLite file where its first page says what kind it is and how many tables are listed on it; and what it
+/// has there while there are none.
+const FIRST_ENTRIES: std::ops::Range<usize> = 100..105;
+const NO_TABLES: [u8; 5] = [0x0d, 0, 0, 0, 0];
+/// The largest file that may be without tables, in bytes.
+const FIRST_PAGES: u64 = 2 * 4_096;
 
 /// The most that a lock file of ours holds, in bytes: the number of a process.
 const MAX_LOCK_BYTES: u64 = 16;
@@ -95,6 +103,9 @@ pub struct DataFolderLock {
     folder: DataFolder,
     #[allow(dead_code)]
     file: File,
+    /// Whoever removes the file as a leftover lets no second server in.
+    #[allow(dead_code)]
+    spool: File,
 }
 
 /// Proof that a call of the command line is under way; given back when dropped.
@@ -179,6 +190,11 @@ impl DataFolder {
         self.path.join(DATABASE)
     }
 
+    /// The folder of jobs on their way into the database.
+    pub fn spool(&self) -> PathBuf {
+        self.path.join(SPOOL)
+    }
+
     fn not_a(&self, name: &str, what: &str) -> DataFolderError {
         let message = format!("`{name}` is not a {what}; remove it to get a new one");
         let source = io::Error::new(io::ErrorKind::InvalidData, message);
@@ -206,7 +222,10 @@ impl DataFolder {
             };
             write().map_err(unusable)?;
         }
-        std::fs::read(&path).map_err(unusable)
+        read_regular(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => self.not_a(name, "regular file"),
+            _ => unusable(error),
+        })
     }
 
     /// Opens a file that is only there to be locked. One that holds anything but a process is somebody else's.
@@ -224,24 +243,29 @@ impl DataFolder {
     pub fn lock(&self) -> Result<DataFolderLock, DataFolderError> {
         let unusable = |source| DataFolderError::Unusable { path: self.path.clone(), source };
         let mut file = self.open_lock(LOCK_FILE).map_err(unusable)?;
-        let mut locked = file.try_lock();
+        let spool = Folder::open_or_create(&self.path.join(SPOOL))
+            .and_then(|folder| File::open(folder.path()))
+            .map_err(unusable)?;
+        let try_lock = || file.try_lock().and_then(|()| spool.try_lock());
+        let mut locked = try_lock();
         for _ in 0..LOCK_RETRIES {
             // Somebody who only asks whether a server runs has it for a moment.
             if !matches!(locked, Err(TryLockError::WouldBlock)) {
                 break;
             }
             std::thread::sleep(LOCK_RETRY_DELAY);
-            locked = file.try_lock();
+            locked = try_lock();
         }
         match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut process = String::new();
                 let _ = file.read_to_string(&mut process);
-                return Err(DataFolderError::InUse {
-                    path: self.path.clone(),
-                    process: process.trim().to_owned(),
-                });
+                let process = match process.trim() {
+                    "" => "unknown".to_owned(),
+                    process => process.to_owned(),
+                };
+                return Err(DataFolderError::InUse { path: self.path.clone(), process });
             }
             Err(TryLockError::Error(source)) => return Err(unusable(source)),
         }
@@ -249,7 +273,7 @@ impl DataFolder {
             .and_then(|()| file.rewind())
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(unusable)?;
-        Ok(DataFolderLock { folder: self.clone(), file })
+        Ok(DataFolderLock { folder: self.clone(), file, spool })
     }
 
     /// The address of the server that runs on a folder; none if there is no such server. Nothing is made.
@@ -294,6 +318,13 @@ impl DataFolderLock {
     }
 }
 
+/// The first bytes of a file, more than any of ours has that is read whole.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    guard::files::open_regular(path)?.take(FIRST_PAGES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// True if a lock file of ours has this name: a regular file that is empty or holds the number of a process.
 fn is_lock(folder: &Folder, name: &str) -> bool {
     let Ok(file) = folder.open_regular(name) else { return false };
@@ -320,9 +351,7 @@ fn foreign(path: &Path) -> Option<&'static str> {
 /// Something that was kept together with a database that is gone. With a new one the artifacts would be removed as
 /// nobody's, and approvals and keys forgotten.
 fn kept_without_database(path: &Path) -> Option<&'static str> {
-    let is_empty =
-        |name: &str| std::fs::metadata(path.join(name)).map_or(true, |one| one.len() == 0);
-    if !is_empty(DATABASE) {
+    if !is_without_tables(&path.join(DATABASE)) {
         return None;
     }
     let holds = |name: &&'static str| {
@@ -335,7 +364,23 @@ fn kept_without_database(path: &Path) -> Option<&'static str> {
             Err(_) => false,
         }
     };
-    ["operator.token", "artifacts", "journal.jsonl"].into_iter().find(holds)
+    let kept = ["operator.token", "artifacts", "journal.jsonl"].into_iter().find(holds);
+    // Another process may just have made all of it.
+    kept.filter(|_| is_without_tables(&path.join(DATABASE)))
+}
+
+/// True if there is no database, or nothing in it: of one that was copied without its log, that may be all that is left.
+fn is_without_tables(database: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(database) else { return true };
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    // A larger one has tables. It is not opened: closing it again would give back the locks that SQLite has on it.
+    if !found.is_file() || found.len() > FIRST_PAGES || has_log {
+        return found.len() == 0;
+    }
+    let first = read_regular(database).unwrap_or_default();
+    first.is_empty() || first.get(FIRST_ENTRIES) == Some(&NO_TABLES[..])
 }
 
 #[cfg(test)]
@@ -437,6 +482,10 @@ mod tests {
         let lock = data.lock().unwrap();
         let error = data.lock().unwrap_err().to_string();
         assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+        // Not even for somebody who takes the file for a leftover.
+        std::fs::remove_file(data.path().join(LOCK_FILE)).unwrap();
+        let error = data.lock().unwrap_err().to_string();
+        assert!(error.contains("another server (process unknown)"), "{error}");
         drop(lock);
         data.lock().unwrap();
     }
@@ -455,5 +504,26 @@ mod tests {
         assert_eq!(DataFolder::served_at(&path).unwrap(), Some(address));
         drop(lock);
         assert_eq!(DataFolder::served_at(&path).unwrap(), None);
+    }
+
+    #[test]
+    fn a_database_that_lost_its_log_is_no_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        let database = rusqlite::Connection::open(data.database()).unwrap();
+        let set = |pragma, value| database.pragma_update(None, pragma, value).unwrap();
+        set("auto_vacuum", "INCREMENTAL");
+        set("journal_mode", "WAL");
+        set("wal_autocheckpoint", "0");
+        database.execute_batch("CREATE TABLE jobs (id TEXT)").unwrap();
+        data.token("operator.token").unwrap();
+        // With its log it is one that another process makes.
+        DataFolder::open(folder.path()).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        for name in [DATABASE, "operator.token"] {
+            std::fs::copy(data.path().join(name), copy.path().join(name)).unwrap();
+        }
+        let told = DataFolder::open(copy.path()).unwrap_err().to_string();
+        assert!(told.contains("`toolgate.db` is missing or empty"), "{told}");
     }
 }

@@ -14,7 +14,10 @@
 //!   [`Durability::Power`] there is no spool, and every commit is flushed to the disk.
 //! - An artifact is written to the work folder of its call, outside of the data folder, and moved to `artifacts/<job>` by a
 //!   rename before the row that lists it is written. Files that no
-//!   row lists are not served, and are removed at the next start.
+//!   row lists are not served. A start never removes them: the database may be another one than they belong to. They go
+//!   when they are as old as finished jobs may become.
+//! - The file of the database is whole after a stop: the log beside it is folded and cut off (`sqlite/fold.rs`).
+//! - Our databases carry a mark (`application_id`). One of somebody else is never opened for writing.
 //! - The tables are the result of a list of migrations (`sqlite/schema.rs`): steps are added, never changed.
 
 mod data_folder;

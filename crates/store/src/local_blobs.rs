@@ -47,12 +47,11 @@ impl LocalBlobs {
     pub fn clear_work(&self) -> io::Result<()> {
         let BlobFolders { work, artifacts, .. } = &*self.folders;
         for (folder, of_calls) in [(work, true), (artifacts, false)] {
-            for entry in folder.entries()? {
-                let Some(name) = entry.name.to_str() else { continue };
+            for name in names(folder)? {
                 let on_the_way = name.strip_suffix(KEPT);
-                let job = if of_calls { on_the_way.or(Some(name)) } else { on_the_way };
+                let job = if of_calls { on_the_way.or(Some(&*name)) } else { on_the_way };
                 if job.and_then(JobId::parse).is_some() {
-                    folder.remove_tree(name)?;
+                    folder.remove_tree(&name)?;
                 }
             }
         }
@@ -61,8 +60,12 @@ impl LocalBlobs {
 
     /// The jobs that have artifacts on the disk.
     pub fn jobs(&self) -> io::Result<Vec<JobId>> {
-        let entries = self.folders.artifacts.entries()?;
-        Ok(entries.iter().filter_map(|entry| JobId::parse(entry.name.to_str()?)).collect())
+        Ok(names(&self.folders.artifacts)?.iter().filter_map(|name| JobId::parse(name)).collect())
+    }
+
+    /// The folder of the artifacts.
+    pub fn artifact_folder(&self) -> &Path {
+        self.folders.artifacts.path()
     }
 
     /// Does blocking work on a thread that may wait for the disk.
@@ -234,6 +237,15 @@ impl BlobFolders {
         }
         if self.durability == Durability::Power { target.sync() } else { Ok(()) }
     }
+}
+
+/// The names in a folder of ours, however many there are.
+fn names(folder: &Folder) -> io::Result<Vec<String>> {
+    let name = |entry: io::Result<std::fs::DirEntry>| match entry {
+        Ok(entry) => entry.file_name().into_string().ok().map(Ok),
+        Err(error) => Some(Err(error)),
+    };
+    std::fs::read_dir(folder.path())?.filter_map(name).collect()
 }
 
 enum ArtifactFate<'a> {

@@ -1,6 +1,7 @@
 //! The embedded store.
 
 mod approvals;
+mod fold;
 mod jobs;
 mod keys;
 mod quarantine;
@@ -61,8 +62,9 @@ const MAX_READERS: usize = 4;
 pub struct Sqlite {
     /// Before the writer: what it holds is written when it goes.
     spool: Option<Spool>,
-    writer: BatchWriter,
+    /// Before the writer, too: whoever closes the file last folds its log, and a reader cannot.
     readers: Arc<ReadConnections>,
+    writer: BatchWriter,
     durability: Durability,
 }
 
@@ -76,12 +78,20 @@ struct ReadConnections {
 impl Sqlite {
     /// Opens the file, or makes it. Any number of processes may.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        Self::require_regular(path)?;
         make_private(path);
-        let connection = Connection::open(path).map_err(|error| failed(&error))?;
-        if schema::is_newer(&connection).map_err(|error| failed(&error))? {
+        let broken = |error: rusqlite::Error| failed(&error);
+        let connection = Connection::open(path).map_err(broken)?;
+        if !schema::is_ours(&connection).map_err(broken)? {
+            return Err(StoreError::NotOurs);
+        }
+        if schema::is_newer(&connection).map_err(broken)? {
             return Err(StoreError::Newer);
         }
-        schema::prepare(&connection, durability).map_err(|error| failed(&error))?;
+        schema::prepare(&connection, durability).map_err(broken)?;
+        if !schema::is_complete(&connection).map_err(broken)? {
+            return Err(StoreError::Damaged);
+        }
         Ok(Self {
             spool: None,
             writer: BatchWriter::start(connection, path, durability)?,
@@ -94,6 +104,15 @@ impl Sqlite {
         })
     }
 
+    /// Refuses what is there and is not a regular file: of one behind a link, the log would lie elsewhere than beside the
+    /// link, and opening a pipe would wait for ever.
+    pub fn require_regular(path: &Path) -> Result<(), StoreError> {
+        match path.symlink_metadata() {
+            Ok(found) if !found.is_file() => Err(StoreError::NotRegular),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes in what the last server left in the spool, and lets finished jobs come together
     /// there from now on, unless they have to survive more than the death of the process.
     /// Only the holder of the data folder may.
@@ -102,12 +121,20 @@ impl Sqlite {
         folder: &Path,
         _held: &crate::DataFolderLock,
     ) -> Result<Self, StoreError> {
-        spool::take_in_files(folder, &self.writer.shared)?;
+        let shared = &self.writer.shared;
+        shared.is_alone.store(true, Ordering::Relaxed);
+        spool::take_in_files(folder, shared)?;
+        fold::cut_off(&shared.held(), shared);
         self.readers.clone().look_for_damage()?;
         if self.durability == Durability::Process {
             self.spool = Some(Spool::open(folder, self.writer.shared.clone())?);
         }
         Ok(self)
+    }
+
+    /// Reads every page: a damaged one may not be asked for in weeks.
+    pub fn find_damage(&self) -> Result<(), StoreError> {
+        self.readers.find_damage()
     }
 
     /// For a process that is not alone on the data folder: it may have to wait for others, and does so on a
@@ -152,19 +179,24 @@ impl ReadConnections {
         result
     }
 
-    /// Reads every page once, on a thread of its own: a damaged one may not be asked for in weeks.
+    /// Reads every page.
+    fn find_damage(&self) -> Result<(), StoreError> {
+        let found = self.read(|connection| {
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+        })?;
+        if found == "ok" {
+            return Ok(());
+        }
+        tracing::error!(found, "a page of the database is damaged");
+        self.damaged.store(true, Ordering::Relaxed);
+        Err(StoreError::Damaged)
+    }
+
+    /// Does that once, on a thread of its own.
     fn look_for_damage(self: Arc<Self>) -> Result<(), StoreError> {
         let look = move || {
-            let found = self.read(|connection| {
-                connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
-            });
-            let is_damaged = match &found {
-                Ok(found) => found != "ok",
-                Err(error) => matches!(error, StoreError::Damaged),
-            };
-            if is_damaged {
-                self.damaged.store(true, Ordering::Relaxed);
-                tracing::error!(?found, "{}", StoreError::Damaged);
+            if let Err(error) = self.find_damage() {
+                tracing::error!("{error}");
             }
         };
         let thread = std::thread::Builder::new().name("store-check".into());
@@ -407,11 +439,19 @@ impl Store for Sqlite {
     }
 
     fn forget_jobs(&self, ids: Vec<JobId>) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer.write(move |connection| retention::forget_jobs(connection, &ids))
+        let shared = self.writer.shared.clone();
+        self.writer.write(move |connection| {
+            shared.rows_removed.store(true, Ordering::Relaxed);
+            retention::forget_jobs(connection, &ids)
+        })
     }
 
     fn forget(&self, stays: RecordRetention) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.writer.write(move |connection| retention::forget(connection, stays))
+        let shared = self.writer.shared.clone();
+        self.writer.write(move |connection| {
+            shared.rows_removed.store(true, Ordering::Relaxed);
+            retention::forget(connection, stays)
+        })
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {

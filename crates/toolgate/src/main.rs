@@ -15,6 +15,7 @@ mod server_settings;
 mod settings;
 mod sources;
 mod start_checks;
+mod unknown_artifacts;
 mod wiring;
 
 use std::process::ExitCode;

@@ -262,14 +262,14 @@ pub fn gate(
 ) -> anyhow::Result<OpenGate> {
     let settings = &loaded.settings;
     // The token of a server that runs beside this process, or ran before.
-    gate::secrets::hide(files::read_document_text(&data.path().join(OPERATOR_TOKEN)));
+    gate::secrets::hide(files::read_own(&data.path().join(OPERATOR_TOKEN)));
     let durability = match settings.store.durability {
         StoreDurability::Process => store::Durability::Process,
         StoreDurability::Power => store::Durability::Power,
     };
     let database = data.database();
     let opened = Sqlite::open(&database, durability).and_then(|sqlite| match lock {
-        Some(lock) => sqlite.with_spool(&data.path().join("spool"), lock),
+        Some(lock) => sqlite.with_spool(&data.spool(), lock),
         None => Ok(sqlite.beside_others()),
     });
     let sqlite =

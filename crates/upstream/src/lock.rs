@@ -8,7 +8,6 @@ mod differences;
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{self, Read},
     path::Path,
 };
@@ -105,7 +104,7 @@ impl ContractLock {
         let shown = path.display().to_string();
         let unreadable = |source| LockError::Unreadable { path: shown.clone(), source };
         let malformed = |reason, place| LockError::Malformed { path: shown.clone(), reason, place };
-        let file = match File::open(path) {
+        let file = match guard::files::open_regular(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error)),

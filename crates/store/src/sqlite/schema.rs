@@ -134,14 +134,30 @@ const MIGRATIONS: &[&str] = &[
     -- It was for retention, and made every recorded call dearer than it made the sweeps cheaper.
     DROP INDEX jobs_of_callers;
 ",
+    // `MARK`.
+    "
+    PRAGMA application_id = 1416061300;
+",
 ];
 
 /// The version of the tables: the number of steps.
 #[allow(clippy::cast_possible_truncation, reason = "there are a handful")]
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+/// What our databases are known by, in their header: `Tgat`.
+const MARK: i64 = 0x5467_6174;
+/// The first version that has it. Older ones are known by these tables.
+const MARKED_SINCE: i64 = 7;
+const FIRST_TABLES: &[&str] = &["jobs", "idempotency_keys", "quarantine", "health"];
+/// The tables of today.
+const TABLES: &[&str] = &["jobs", "idempotency_keys", "quarantine", "health", "approvals"];
 
 pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    let is_new = number(connection, "page_count")? == 0;
+    if is_new {
+        // So that pages can be given back. It cannot be chosen later.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // NORMAL writes the log before the acknowledgement and flushes it now and then;
     // FULL flushes it every time.
@@ -155,7 +171,50 @@ pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqli
     // The writer decides when to fold the log into the file, off the callers' path.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.set_prepared_statement_cache_capacity(32);
-    migrate(connection)
+    migrate(connection)?;
+    if is_new {
+        // A file without tables is taken for a new one, whatever the log beside it holds.
+        super::fold::fold_all(connection)?;
+    }
+    Ok(())
+}
+
+/// True if it is new, or a database of ours.
+pub(super) fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
+    // Another process may be making it: all of this is read at one moment.
+    let transaction = connection.unchecked_transaction()?;
+    let (mark, version) =
+        (number(&transaction, "application_id")?, number(&transaction, "user_version")?);
+    let entries: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if mark != 0 {
+        return Ok(mark == MARK);
+    }
+    if entries == 0 {
+        return Ok(version == 0);
+    }
+    Ok((1..MARKED_SINCE).contains(&version) && has_tables(&transaction, FIRST_TABLES)?)
+}
+
+/// True if all tables of today are there.
+pub(super) fn is_complete(connection: &Connection) -> rusqlite::Result<bool> {
+    has_tables(connection, TABLES)
+}
+
+fn has_tables(connection: &Connection, names: &[&str]) -> rusqlite::Result<bool> {
+    let mut table = connection
+        .prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
+    for name in names {
+        if table.query_row([name], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A number that a pragma tells.
+pub(super) fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
 /// True if the tables are the result of steps that are not known here.

@@ -9,28 +9,22 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+        atomic::{AtomicBool, AtomicI64, Ordering},
+        mpsc::{SyncSender, sync_channel},
     },
-    time::Duration,
+    thread::JoinHandle,
 };
 
 use gate::{BoxFuture, StoreError};
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::{Durability, failed};
+use super::{Durability, failed, fold};
 
 /// The number of writes that share a transaction.
 const MAX_BATCH: usize = 256;
 /// The number of transactions that a caller writes for others after its own.
 const MAX_TURNS: usize = 2;
-/// The log is folded into the file when it has grown by so many pages (of 4 KiB), and
-/// made to start over when it has become so long.
-const FOLD_AFTER_PAGES: i64 = 4_096;
-const START_OVER_AFTER_PAGES: i64 = 16_384;
-/// The interval at which the length of the log is looked at.
-const FOLD_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A write, in two halves: what to do in the transaction, or what to make of there being
 /// none, and what to say after it.
@@ -42,14 +36,27 @@ pub(super) struct BatchWriter {
     /// True if a commit waits for the disk or for another process, and so must not be done on a
     /// thread that others need.
     pub(super) waits: bool,
-    /// Dropped with the writer, which ends the thread that folds.
-    _alive: SyncSender<()>,
+    /// The thread that folds, and what ends it when it is dropped.
+    folding: Option<(SyncSender<()>, JoinHandle<()>)>,
+}
+
+impl Drop for BatchWriter {
+    fn drop(&mut self) {
+        if let Some((alive, thread)) = self.folding.take() {
+            drop(alive);
+            let _ = thread.join();
+        }
+    }
 }
 
 pub(super) struct CommitQueue {
     connection: Mutex<Connection>,
     list: Mutex<Vec<QueuedWrite>>,
-    log_pages: Arc<AtomicI64>,
+    pub(super) log_pages: Arc<AtomicI64>,
+    /// There may be pages to give back.
+    pub(super) rows_removed: AtomicBool,
+    /// No other process keeps the database, so that it is left without a log.
+    pub(super) is_alone: AtomicBool,
 }
 
 impl BatchWriter {
@@ -70,14 +77,17 @@ impl BatchWriter {
             connection: Mutex::new(connection),
             list: Mutex::default(),
             log_pages,
+            rows_removed: AtomicBool::new(false),
+            is_alone: AtomicBool::new(false),
         });
         let (alive, over) = sync_channel(0);
         let (path, folded) = (path.to_owned(), shared.clone());
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("store-fold".into())
-            .spawn(move || fold_now_and_then(&path, &folded, &over))
+            .spawn(move || fold::fold_now_and_then(&path, &folded, &over))
             .map_err(|error| StoreError::Other(error.to_string()))?;
-        Ok(Self { shared, waits: durability == Durability::Power, _alive: alive })
+        let folding = Some((alive, thread));
+        Ok(Self { shared, waits: durability == Durability::Power, folding })
     }
 
     /// Writes, and waits until it is committed.
@@ -141,7 +151,7 @@ impl CommitQueue {
         }
     }
 
-    fn write_all(&self) {
+    pub(super) fn write_all(&self) {
         while self.write_batch() {}
     }
 
@@ -150,15 +160,19 @@ impl CommitQueue {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<(), StoreError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = connection
-            .unchecked_transaction()
+        let connection = self.held();
+        let result = Transaction::new_unchecked(&connection, TransactionBehavior::Immediate)
             .and_then(|transaction| work(&transaction).and_then(|()| transaction.commit()))
             .map_err(|error| failed(&error));
         drop(connection);
         // Whoever found the connection taken has left its write on the list.
         self.write_all();
         result
+    }
+
+    /// The connection, once it is free. `write_all` has to be called after giving it back.
+    pub(super) fn held(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes one batch, if the connection is free; tells whether there may be more to do.
@@ -222,40 +236,4 @@ fn commit(connection: &Connection, batch: Vec<QueuedWrite>) {
     for acknowledge in acknowledgements {
         acknowledge(committed.as_ref().map(|_| ()).map_err(StoreError::clone));
     }
-}
-
-/// Folds the log into the file beside the writers, on a connection of its own, so that
-/// no caller waits for the disk.
-fn fold_now_and_then(path: &Path, shared: &CommitQueue, over: &Receiver<()>) {
-    let Ok(connection) = Connection::open(path) else { return };
-    let mut folded = 0;
-    while over.recv_timeout(FOLD_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        let pages = shared.log_pages.load(Ordering::Relaxed);
-        if pages < folded {
-            // The log has started over.
-            folded = 0;
-        }
-        if pages - folded >= FOLD_AFTER_PAGES {
-            folded = fold(&connection).max(folded);
-        }
-        if pages >= START_OVER_AFTER_PAGES {
-            // It can only start over when nothing of it is left, so nobody may write
-            // during the last, short part.
-            let writing = shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
-            fold(&connection);
-            drop(writing);
-            // Whoever found the connection taken has left its write on the list.
-            shared.write_all();
-        }
-    }
-}
-
-/// Folds what can be folded without making anybody wait; tells how many pages are.
-fn fold(connection: &Connection) -> i64 {
-    connection
-        .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))
-        .inspect_err(|error| {
-            tracing::warn!(%error, "the log could not be folded into the database");
-        })
-        .unwrap_or(0)
 }

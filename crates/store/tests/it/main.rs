@@ -1,10 +1,11 @@
 //! The promises of a store. `approvals`, `jobs`, `quarantine` and `retention` hold for every
-//! [`STORES`]; `snapshot`, `spool`, `older_versions` and `damage` are about SQLite.
+//! [`STORES`]; `snapshot`, `spool`, `file_size`, `older_versions` and `damage` are about SQLite.
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod approvals;
 mod damage;
+mod file_size;
 mod jobs;
 mod older_versions;
 mod quarantine;

@@ -43,3 +43,21 @@ async fn entries_of_an_older_version_are_read_and_not_released() {
         RepeatedCall { caller: String::new(), tool: "a".into(), input_sha256: String::new() };
     assert!(store.take_released(nobody, now).await.unwrap().is_none());
 }
+
+#[test]
+fn a_database_from_before_the_mark_gets_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("toolgate.db");
+    let mark = |path| -> i64 {
+        let database = rusqlite::Connection::open(path).unwrap();
+        database.query_row("PRAGMA application_id", [], |row| row.get(0)).unwrap()
+    };
+    drop(direct(folder.path()));
+    let ours = mark(&path);
+    assert_eq!(ours.to_be_bytes()[4..], *b"Tgat");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch("PRAGMA application_id = 0; PRAGMA user_version = 6").unwrap();
+    drop(database);
+    drop(direct(folder.path()));
+    assert_eq!(mark(&path), ours);
+}

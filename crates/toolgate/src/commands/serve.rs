@@ -29,7 +29,7 @@ use crate::{
     reload::{self, HttpDoor, HttpDoorBase, PreparedServer, Reloader},
     server_settings,
     settings::{Flags, LoadedSettings, PolicyPreset, listen::ListenAddress},
-    start_checks,
+    start_checks, unknown_artifacts,
     wiring::{
         self,
         upstream_library::UpstreamLibrary,
@@ -139,7 +139,6 @@ async fn serve(
         Vec::new()
     };
     let jobs = Jobs::start(gate.clone(), server_settings::jobs(&loaded), alone).await?;
-    tokio::spawn(remove_orphans(gate.clone(), left));
     let base = HttpDoorBase {
         gate: &gate,
         jobs: jobs.clone(),
@@ -155,6 +154,8 @@ async fn serve(
     let door = HttpDoor::new(&loaded, base)?;
     let (swept, retention) = (gate.clone(), door.retention.subscribe());
     tokio::spawn(async move { retention::keep_sweeping(&swept, retention).await });
+    let retention = door.retention.subscribe();
+    tokio::spawn(unknown_artifacts::keep(gate.clone(), opened.blobs.clone(), left, retention));
     let stop = CancellationToken::new();
     stop_gently(stop.clone())?;
     let (host, settings) = (host.clone(), loaded.clone());
@@ -250,15 +251,6 @@ async fn bind(listen: &ListenAddress, open: bool) -> anyhow::Result<TcpListener>
     TcpListener::bind(&*addresses)
         .await
         .with_context(|| format!("server.listen: cannot listen on {target}"))
-}
-
-/// Removes artifacts from before the start whose job was never recorded.
-async fn remove_orphans(gate: Arc<gate::Gate>, left: Vec<gate::JobId>) {
-    for id in left {
-        if let Ok(None) = gate.store().job(&id).await {
-            let _ = gate.blobs().remove(&id).await;
-        }
-    }
 }
 
 /// Stops gently at the first signal; the second ends the process at once. A hangup stops the server where its terminal was

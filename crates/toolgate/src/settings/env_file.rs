@@ -22,7 +22,7 @@ pub fn read(file: &Path) -> anyhow::Result<BTreeMap<String, String>> {
 /// The text of a file; empty if it does not exist.
 pub fn text(file: &Path) -> anyhow::Result<String> {
     let name = format!("the variables file `{}`", file.display());
-    let opened = match std::fs::File::open(file) {
+    let opened = match guard::files::open_regular(file) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error).with_context(|| format!("cannot read {name}")),

@@ -93,6 +93,10 @@ async fn a_second_server_on_the_same_folder_is_refused() {
     let pid = format!("another server (process {})", world.pid());
     refuses_to_start(&world, &[&pid, "--data-dir"]);
     assert_eq!(world.get("/readyz").await.status, 200);
+    // Also for somebody who takes the lock of the first for a leftover.
+    std::fs::remove_file(world.folder().join("data/server.lock")).unwrap();
+    refuses_to_start(&world, &["another server (process unknown)", "--data-dir"]);
+    assert_eq!(world.get("/readyz").await.status, 200);
     // A dead one leaves no lock behind.
     world.kill();
     world.run().await;
@@ -123,6 +127,97 @@ async fn artifacts_outlive_a_database_that_is_gone() {
     world.run().await;
     assert_eq!(world.job(job.as_str().unwrap()).await["status"], "succeeded");
     assert_eq!(world.read(&note), "kept");
+}
+
+/// Makes an artifact, and names its job and its file.
+async fn note(world: &World) -> (String, String) {
+    let input = json!({ "filename": "note.txt", "text": "kept" });
+    let body = json!({ "tool": "write_text_artifact", "input": input });
+    let result = world.execute(&body).await.tool_result();
+    let job = result["metrics"]["job_id"].as_str().unwrap().to_owned();
+    let file = format!("data/artifacts/{job}/note.txt");
+    (job, file)
+}
+
+#[tokio::test]
+async fn artifacts_that_the_database_does_not_know_are_kept_and_told_of() {
+    let mut world = World::start(BINARY, "retention: { sweep_interval_s: 1 }").await;
+    let (first, first_note) = note(&world).await;
+    assert_eq!(world.stop().await, 0);
+    let database = world.folder().join("data/toolgate.db");
+    let backup = world.folder().join("backup.db");
+    // After a stop the file has everything.
+    std::fs::copy(&database, &backup).unwrap();
+    world.run().await;
+    let (second, second_note) = note(&world).await;
+    assert_eq!(world.stop().await, 0);
+
+    let newest = world.folder().join("newest.db");
+    std::fs::rename(&database, &newest).unwrap();
+    std::fs::copy(&backup, &database).unwrap();
+    // Of a job long ago: nobody would have its artifacts any more.
+    let old = "data/artifacts/job_01HZX3W8E5V6T7R8Q9P0N1M2K3/old.txt";
+    world.write(old, "old");
+    world.run().await;
+    eventually("they are told of", async || {
+        let log = world.stderr();
+        let place = format!("folder={}", world.folder().join("data/artifacts").display());
+        log.contains("artifacts of jobs that the database does not know")
+            && log.contains("count=2")
+            && log.contains(&place)
+    })
+    .await;
+    eventually("what is old goes", async || !world.has(old)).await;
+    assert_eq!(world.job(&first).await["status"], "succeeded");
+    assert_eq!(world.get(&format!("/v1/jobs/{second}")).await.status, 404);
+    assert_eq!((world.read(&first_note), world.read(&second_note)), ("kept".into(), "kept".into()));
+
+    assert_eq!(world.stop().await, 0);
+    std::fs::rename(&newest, &database).unwrap();
+    world.run().await;
+    assert_eq!(world.job(&second).await["status"], "succeeded");
+    assert_eq!(world.read(&second_note), "kept");
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_not_taken() {
+    let mut world = World::start(BINARY, "").await;
+    let (_, note) = note(&world).await;
+    assert_eq!(world.stop().await, 0);
+    let database = world.folder().join("data/toolgate.db");
+    std::fs::remove_file(&database).unwrap();
+    let theirs = rusqlite::Connection::open(&database).unwrap();
+    theirs.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+    drop(theirs);
+    refuses_to_start(&world, &["the database of another program", "--data-dir"]);
+    world.cli("call hello name=Ada").exits(2).stderr_has("the database of another program");
+    assert_eq!(world.read(&note), "kept");
+}
+
+#[tokio::test]
+async fn records_are_swept_before_they_are_much_more_than_may_be_kept() {
+    const KEPT: usize = 4 << 20;
+    let settings = format!("retention: {{ max_bytes: {KEPT} }}");
+    let world = World::start(BINARY, &settings).await;
+    let body = json!({ "tool": "echo_json", "input": { "message": "x".repeat(100_000) } });
+    for _ in 0..200 {
+        assert_eq!(world.execute(&body).await.status, 200);
+    }
+    // Each has its arguments and its result.
+    eventually("most of them are gone", async || {
+        let jobs = world.get("/v1/jobs?limit=200").await.json();
+        let kept = jobs["jobs"].as_array().unwrap().len();
+        assert!(kept * 200_000 > KEPT / 2);
+        kept * 200_000 < KEPT * 3 / 2
+    })
+    .await;
+    eventually("and the file is small again", async || {
+        let database = world.folder().join("data/toolgate.db");
+        let log = world.folder().join("data/toolgate.db-wal");
+        let bytes = |file: &PathBuf| std::fs::metadata(file).unwrap().len();
+        bytes(&database) + bytes(&log) < 3 * KEPT as u64
+    })
+    .await;
 }
 
 #[tokio::test]

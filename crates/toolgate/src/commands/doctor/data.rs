@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use gate::Journal;
 use store::{DataFolder, DataFolderError, Durability, Sqlite};
 
 use super::DoctorFinding;
@@ -89,7 +90,13 @@ pub(super) fn database(folder: &Path) -> Option<DoctorFinding> {
         told = opened(&file);
     }
     Some(match told {
-        Ok(()) => DoctorFinding::ok(SUBJECT, format!("`{shown}` can be opened")),
+        Ok(DatabaseCheck::Whole) => DoctorFinding::ok(SUBJECT, format!("`{shown}` can be opened")),
+        Ok(DatabaseCheck::Header) => {
+            let limit = MAX_COPIED_BYTES >> 20;
+            let message =
+                format!("`{shown}` is larger than {limit} MB: only its header was checked");
+            DoctorFinding::ok(SUBJECT, message)
+        }
         Err(error) => {
             let message = format!("cannot open the database `{shown}`: {error:#}");
             let hint =
@@ -99,18 +106,25 @@ pub(super) fn database(folder: &Path) -> Option<DoctorFinding> {
     })
 }
 
-fn opened(file: &Path) -> anyhow::Result<()> {
+/// What of a database was checked.
+enum DatabaseCheck {
+    Whole,
+    Header,
+}
+
+fn opened(file: &Path) -> anyhow::Result<DatabaseCheck> {
+    Sqlite::require_regular(file)?;
     let mut begin = Vec::new();
     // A server needs to write to it.
     let mut kept = OpenOptions::new().read(true).write(true).open(file)?;
     kept.by_ref().take(MAGIC.len() as u64).read_to_end(&mut begin)?;
     // A new database begins as an empty file.
     if begin.is_empty() {
-        return Ok(());
+        return Ok(DatabaseCheck::Whole);
     }
     anyhow::ensure!(begin == MAGIC, "it is not a SQLite database");
     if kept.metadata()?.len() > MAX_COPIED_BYTES {
-        return Ok(());
+        return Ok(DatabaseCheck::Header);
     }
     // Beside the database, where no program of somebody else reads.
     let above = file.parent().unwrap_or(Path::new("/"));
@@ -121,8 +135,8 @@ fn opened(file: &Path) -> anyhow::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }
-    Sqlite::open(&copy, Durability::Process)?;
-    Ok(())
+    Sqlite::open(&copy, Durability::Process)?.find_damage()?;
+    Ok(DatabaseCheck::Whole)
 }
 
 /// The write-ahead log of a database.
@@ -165,7 +179,8 @@ pub(super) fn journal(loaded: &LoadedSettings) -> Option<DoctorFinding> {
     let shown = path.display();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let tried = if path.exists() {
-        OpenOptions::new().read(true).append(true).open(&path).map(|_| ())
+        let settings = &loaded.settings.journal;
+        Journal::open(&path, settings.max_bytes, settings.max_files).map(|_| ())
     } else if loaded.settings.journal.path.is_some() && folder.is_dir() {
         tempfile::tempfile_in(folder).map(|_| ())
     } else {

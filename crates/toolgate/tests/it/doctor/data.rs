@@ -1,5 +1,7 @@
 //! What the doctor says of what a server has kept.
 
+use std::path::Path;
+
 use testkit::World;
 
 use super::{check, examined};
@@ -71,6 +73,39 @@ fn a_database_that_cannot_be_opened_is_told() {
 }
 
 #[test]
+fn a_database_that_is_not_the_right_one_is_told() {
+    let changed = |change: &dyn Fn(&Path)| {
+        let world = used("");
+        change(&world.folder().join("data/toolgate.db"));
+        world
+    };
+    let execute = |database: &Path, statements: &str| {
+        rusqlite::Connection::open(database).unwrap().execute_batch(statements).unwrap();
+    };
+    let world = changed(&|database| execute(database, "DROP TABLE jobs"));
+    sick(&world, "database", "the database is damaged");
+    let world = changed(&|database| {
+        std::fs::remove_file(database).unwrap();
+        execute(database, "CREATE TABLE notes (text TEXT)");
+    });
+    sick(&world, "database", "the database of another program");
+    let world = changed(&|database| {
+        let elsewhere = database.with_file_name("elsewhere.db");
+        std::fs::rename(database, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(elsewhere, database).unwrap();
+    });
+    sick(&world, "database", "not a regular file");
+    // The server starts, and is not ready.
+    let world = changed(&|database| {
+        let mut bytes = std::fs::read(database).unwrap();
+        let last = bytes.len() - 4_096;
+        bytes[last..].fill(0xff);
+        std::fs::write(database, bytes).unwrap();
+    });
+    check(&world, "database", "problem", "the database is damaged");
+}
+
+#[test]
 fn a_folder_of_somebody_elses_is_told() {
     let world = World::new(BINARY, "");
     world.write("data/work/thesis.txt", "theirs");
@@ -97,6 +132,9 @@ fn a_journal_that_cannot_be_written_is_told() {
     let world = World::new(BINARY, "");
     world.write("data/journal.jsonl/x", "a folder");
     sick(&world, "journal", "cannot write");
+    let world = World::new(BINARY, "");
+    world.write("data/journal.jsonl", "my important text\n");
+    sick(&world, "journal", "holds something else than a journal");
     let world = World::new(BINARY, "journal: { path: ./own.jsonl }\n");
     check(&world, "journal", "ok", "can be written");
     assert!(!world.has("own.jsonl"));
@@ -107,4 +145,21 @@ fn a_name_that_is_ours_is_told() {
     let settings = "server: { tokens: [ { name: stdio, token_env: ADA } ] }\n";
     let world = World::new(BINARY, settings).with_env("ADA", "a-token-that-is-long-enough");
     sick(&world, "tokens", "the name `stdio` is reserved");
+}
+
+/// Whoever opens one that nobody writes to waits for ever.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_told() {
+    for (place, subject) in [
+        ("data/toolgate.db", "data folder"),
+        ("data/operator.token", "secrets"),
+        ("toolgate.env", "settings"),
+    ] {
+        let world = used("");
+        let _ = std::fs::remove_file(world.folder().join(place));
+        #[allow(clippy::disallowed_types)] // A program of the machine.
+        let mut made = std::process::Command::new("mkfifo");
+        assert!(made.arg(world.folder().join(place)).status().unwrap().success());
+        sick(&world, subject, "");
+    }
 }
