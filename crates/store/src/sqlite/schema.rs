@@ -134,6 +134,10 @@ const MIGRATIONS: &[&str] = &[
     -- It was for retention, and made every recorded call dearer than it made the sweeps cheaper.
     DROP INDEX jobs_of_callers;
 ",
+    "
+    -- Of jobs that are not over: the journal tells it of those that were interrupted.
+    ALTER TABLE jobs ADD COLUMN input_sha256 TEXT;
+",
 ];
 
 pub(super) fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
