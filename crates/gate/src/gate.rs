@@ -159,6 +159,11 @@ impl Gate {
         self.changes.subscribe()
     }
 
+    /// The callers that share what there is.
+    pub fn callers(&self) -> &[Arc<str>] {
+        &self.callers
+    }
+
     /// The most that a request may ask for.
     pub fn ceilings(&self) -> &Limits {
         &self.ceilings
