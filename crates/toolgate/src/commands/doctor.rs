@@ -137,7 +137,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.extend(data::secrets(&loaded.data_dir()));
             findings.extend(data::journal(loaded));
             findings.extend(environment(loaded, &bound));
-            findings.extend(network::tokens(&loaded.settings.server));
+            findings.extend(network::tokens(loaded));
             findings.push(network::listen(&loaded.settings.server).await);
             findings.push(machine::supervisor().await);
             findings.push(machine::sandbox());

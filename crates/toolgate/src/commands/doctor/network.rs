@@ -7,13 +7,14 @@ use tokio::net::TcpListener;
 use super::DoctorFinding;
 use crate::{
     printer::counted,
-    settings::ServerSection,
+    settings::{LoadedSettings, ServerSection},
     start_checks::{self, Certainty},
 };
 
 /// Checks that every token that the settings name is set. The tokens themselves are not shown.
-pub(super) fn tokens(server: &ServerSection) -> Option<DoctorFinding> {
+pub(super) fn tokens(loaded: &LoadedSettings) -> Option<DoctorFinding> {
     const SUBJECT: &str = "tokens";
+    let server = &loaded.settings.server;
     if server.tokens.is_empty() {
         return None;
     }
@@ -27,11 +28,17 @@ pub(super) fn tokens(server: &ServerSection) -> Option<DoctorFinding> {
         .filter(|token| start_checks::is_missing(token))
         .map(|token| format!("`{}`", token.token_env))
         .collect();
-    Some(if missing.is_empty() {
-        DoctorFinding::ok(SUBJECT, format!("{} set", counted(server.tokens.len(), "token")))
-    } else {
+    if !missing.is_empty() {
         let message = format!("{} must have at least 16 characters", missing.join(", "));
-        DoctorFinding::problem(SUBJECT, message).hint("set it in the environment of the server")
+        let found = DoctorFinding::problem(SUBJECT, message);
+        return Some(found.hint("set it in the environment of the server"));
+    }
+    Some(match found.into_iter().next().or_else(|| start_checks::operator_token(loaded)) {
+        None => {
+            DoctorFinding::ok(SUBJECT, format!("{} set", counted(server.tokens.len(), "token")))
+        }
+        Some(shared) => DoctorFinding::problem(SUBJECT, shared.message)
+            .hint("give each caller a token of its own"),
     })
 }
 
