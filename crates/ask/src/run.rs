@@ -11,11 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gate::{Gate, Tool};
+use gate::{
+    Gate, Tool,
+    shares::{Share, Shares},
+};
 use llm::Model;
 use model::FormatFallback;
 use serde_json::json;
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -31,7 +34,7 @@ pub struct Ask {
     /// Made when it is first wanted: its rules take a while to compile.
     policy: OnceLock<Policy>,
     settings: AskSettings,
-    runs: Arc<Semaphore>,
+    runs: Arc<Shares>,
     format: FormatFallback,
     /// Those of the last catalogue. Locked while they are made: once, however many ask at the same time.
     candidates: Mutex<Option<Arc<Candidates>>>,
@@ -39,9 +42,7 @@ pub struct Ask {
 }
 
 /// A slot among the runs that there may be at once.
-pub struct AskSlot(
-    #[allow(dead_code, reason = "gives the slot back when it is dropped")] OwnedSemaphorePermit,
-);
+pub struct AskSlot(#[allow(dead_code, reason = "gives the slot back when it is dropped")] Share);
 
 /// The reason for which a question was not even looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,8 +50,10 @@ pub enum AskRejection {
     /// It is not a question.
     #[error(transparent)]
     InvalidQuestion(#[from] InvalidQuestion),
-    /// As many runs as there may be at once.
-    #[error("{limit} questions are being answered already (ask.max_runs); retry shortly")]
+    /// As many runs as there may be at once, or as one caller may have of them.
+    #[error(
+        "all places for questions are taken, or this caller has its share of the {limit} (ask.max_runs); retry shortly"
+    )]
     Busy {
         /// The most that there may be.
         limit: usize,
@@ -79,10 +82,10 @@ impl Ask {
     /// Answers by this gate and this model. The settings have no mistakes.
     pub fn new(gate: Arc<Gate>, model: Option<Model>, settings: AskSettings) -> Self {
         Self {
+            runs: Shares::new(settings.max_runs, &gate.callers()),
             gate,
             model,
             policy: OnceLock::new(),
-            runs: Arc::new(Semaphore::new(settings.max_runs)),
             format: FormatFallback::default(),
             candidates: Mutex::new(None),
             metrics: Arc::default(),
@@ -115,15 +118,14 @@ impl Ask {
 
     /// The metrics of all runs so far, in the text form that Prometheus reads.
     pub fn metrics(&self) -> String {
-        let running = self.settings.max_runs.saturating_sub(self.runs.available_permits());
-        self.metrics.render(running)
+        self.metrics.render(self.runs.taken())
     }
 
     /// Takes a slot for a run of this request, if it has a question and one is free.
     pub fn admit(&self, request: &AskRequest) -> Result<AskSlot, AskRejection> {
         request.question(&self.settings)?;
         let busy = AskRejection::Busy { limit: self.settings.max_runs };
-        self.runs.clone().try_acquire_owned().map(AskSlot).map_err(|_| busy)
+        self.runs.try_take(request.caller.name()).map(AskSlot).ok_or(busy)
     }
 
     /// Takes a question through all gates, at once.

@@ -181,6 +181,11 @@ impl Gate {
         self.changes.subscribe()
     }
 
+    /// The callers that share what there is.
+    pub fn callers(&self) -> Vec<Arc<str>> {
+        self.settings().callers.clone()
+    }
+
     /// From now on these settings hold. [`crate::Jobs::share_among`] is for the queue.
     pub fn replace_settings(&self, settings: GateSettings) {
         self.shares.set_callers(&settings.callers);

@@ -2,8 +2,11 @@
 //!
 //! - A line is one `write` to a file opened for appending: it is there when the call is answered,
 //!   survives the death of the process, and no lock of ours is taken for it.
-//! - A call with effects has disk space for its line before it runs (`Journal::reserve`). Where
-//!   none can be set aside (a pipe, a device, some network file systems), a line says that it begins.
+//! - A call with effects has disk space for its lines before it lasts in any way (`Journal::reserve`), and a
+//!   line that says that it begins before it runs (`Journal::started`). Where no space can be set aside (a
+//!   pipe, a device, some network file systems), that line is written first of all.
+//! - Those calls, events and the check of readiness look whether the file still lies at its path; where
+//!   it was moved or removed, the file that belongs there is opened, or made.
 //! - A regular file is replaced when it has grown to its limit; the old ones are numbered. A device
 //!   or a pipe is only written to.
 
@@ -13,7 +16,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -57,12 +60,15 @@ pub(crate) struct ToolCallEntry<'a> {
     pub note: Option<&'a str>,
 }
 
-/// The beginning of a call, where no disk space can be set aside for its line.
+/// The beginning of a call with effects. Without a later `tool_call` of the same request, the process
+/// ended while it ran.
 #[derive(Debug, Serialize)]
 pub(crate) struct StartedCallEntry<'a> {
     pub time: Timestamp,
     pub event: &'static str,
     pub request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<&'a str>,
     pub caller: &'a str,
     pub door: &'static str,
     pub tool: &'a str,
@@ -70,13 +76,22 @@ pub(crate) struct StartedCallEntry<'a> {
     pub input_sha256: Option<&'a str>,
 }
 
-/// The disk space that one call has for its line, in bytes. It is given back with the line.
+/// The disk space that one call has for its lines, in bytes. It is given back with them.
 #[derive(Debug, Default)]
 #[must_use]
-pub(crate) struct JournalRoom(u64);
+pub(crate) struct JournalRoom {
+    start: u64,
+    end: u64,
+    /// True if the call has effects: what became of it must not go into a file that is gone.
+    has_effects: bool,
+    /// True if the line that it begins is written.
+    started: bool,
+}
 
 /// The disk space for the line of a call, without its arguments.
 const LINE_BYTES: u64 = 8_192;
+/// The disk space for the line that a call begins.
+const START_LINE_BYTES: u64 = 2_048;
 
 /// The journal file.
 #[derive(Debug)]
@@ -94,7 +109,11 @@ pub struct Journal {
     failures: AtomicU64,
     /// From so many bytes on the file is rotated.
     rotate_at: AtomicU64,
-    rotating: Mutex<()>,
+    /// It could not be rotated when it last had to be.
+    rotation_failing: AtomicBool,
+    rotation_failures: AtomicU64,
+    /// Held by whoever puts another file in the place of the open one.
+    replacing: Mutex<()>,
 }
 
 impl Journal {
@@ -103,7 +122,7 @@ impl Journal {
     pub fn open(path: &Path, max_bytes: u64, max_files: u32) -> io::Result<Self> {
         let (file, torn) = JournalFile::open(path)?;
         Ok(Self {
-            path: path.to_owned(),
+            path: file.own_path(path),
             max_bytes,
             max_files,
             file: ArcSwap::from_pointee(file),
@@ -112,7 +131,9 @@ impl Journal {
             failing: AtomicBool::new(false),
             failures: AtomicU64::new(0),
             rotate_at: AtomicU64::new(max_bytes),
-            rotating: Mutex::new(()),
+            rotation_failing: AtomicBool::new(false),
+            rotation_failures: AtomicU64::new(0),
+            replacing: Mutex::new(()),
         })
     }
 
@@ -122,29 +143,53 @@ impl Journal {
             map.shift_insert(0, "time".into(), Value::String(time.to_string()));
             map.shift_insert(1, "event".into(), Value::String(event.into()));
         }
+        self.follow_or_tell();
         let _ = self.write(&fields, 0);
     }
 
-    /// Makes sure that the line of a call, with arguments of so many bytes, can be written when the call
-    /// is over. Where that cannot be known, the beginning of the call is written down.
+    /// Makes sure that the lines of a call, with arguments of so many bytes, can be written: when it
+    /// begins to run, and when it is over. Where that cannot be known, its beginning is written down now.
     pub(crate) fn reserve(
         &self,
         arguments: u64,
         started: &StartedCallEntry<'_>,
     ) -> io::Result<JournalRoom> {
-        let room = LINE_BYTES + arguments;
-        let reserved = self.reserved.fetch_add(room, Ordering::Relaxed) + room;
+        self.follow()?;
+        let mut room = JournalRoom { has_effects: true, ..JournalRoom::default() };
+        let (start, end) = (START_LINE_BYTES, LINE_BYTES + arguments);
+        let reserved = self.reserved.fetch_add(start + end, Ordering::Relaxed) + start + end;
         let space = self.file.load().allocate(reserved);
         if matches!(space, Ok(DiskSpace::Allocated)) {
-            return Ok(JournalRoom(room));
+            return Ok(JournalRoom { start, end, ..room });
         }
-        self.reserved.fetch_sub(room, Ordering::Relaxed);
-        space.and_then(|_| self.write(started, 0)).map(|()| JournalRoom(0))
+        self.reserved.fetch_sub(start + end, Ordering::Relaxed);
+        space?;
+        self.started(started, &mut room)?;
+        Ok(room)
+    }
+
+    /// Writes down that a call begins to run, once.
+    pub(crate) fn started(
+        &self,
+        call: &StartedCallEntry<'_>,
+        room: &mut JournalRoom,
+    ) -> io::Result<()> {
+        if std::mem::replace(&mut room.started, true) {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut room.start);
+        let written = self.write(call, bytes);
+        self.reserved.fetch_sub(bytes, Ordering::Relaxed);
+        written
     }
 
     /// Writes the line of a call, into the room that it has.
     pub(crate) fn call(&self, call: &ToolCallEntry<'_>, room: &mut JournalRoom) {
-        let bytes = std::mem::take(&mut room.0);
+        if room.has_effects {
+            self.follow_or_tell();
+        }
+        let room = std::mem::take(room);
+        let bytes = room.start + room.end;
         let _ = self.write(call, bytes);
         self.reserved.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -154,15 +199,65 @@ impl Journal {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// Checks that a line could be written now.
+    /// How often the file had to be rotated and could not be.
+    pub(crate) fn rotation_failures(&self) -> u64 {
+        self.rotation_failures.load(Ordering::Relaxed)
+    }
+
+    /// Checks that a line could be written now, into the file that lies at the path.
     pub fn check(&self) -> io::Result<()> {
+        self.follow()?;
         let reserved = self.reserved.load(Ordering::Relaxed);
-        match self.file.load().allocate(reserved + LINE_BYTES)? {
-            DiskSpace::Unknown if self.failing.load(Ordering::Relaxed) => {
-                Err(io::Error::other("the last line could not be written"))
-            }
-            DiskSpace::Allocated | DiskSpace::Unknown => Ok(()),
+        let file = self.file.load();
+        let space = match file.allocate(reserved + LINE_BYTES)? {
+            DiskSpace::Unknown => file.takes_lines()?,
+            allocated @ DiskSpace::Allocated => allocated,
+        };
+        if space == DiskSpace::Unknown && self.failing.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the last line could not be written"));
         }
+        Ok(())
+    }
+
+    /// Opens the file that lies at the path in the place of ours, or makes one where none does.
+    fn follow(&self) -> io::Result<()> {
+        if self.file.load().is_at(&self.path) {
+            return Ok(());
+        }
+        let _guard = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.file.load();
+        // Whoever comes second finds the work done.
+        if file.is_at(&self.path) {
+            return Ok(());
+        }
+        self.replace(&file).map_err(|error| {
+            let message =
+                format!("it is not at its path any more, and none can be opened: {error}");
+            io::Error::new(error.kind(), message)
+        })?;
+        tracing::warn!(
+            path = %self.path.display(),
+            "the journal was moved or removed; from now on the one at its path is written"
+        );
+        Ok(())
+    }
+
+    /// The same for a line that is written in any case.
+    fn follow_or_tell(&self) {
+        if let Err(error) = self.follow() {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(path = %self.path.display(), %error, "the journal cannot be written");
+        }
+    }
+
+    /// Goes on in the file at the path, with room for the calls that are running.
+    fn replace(&self, file: &JournalFile) -> io::Result<()> {
+        let (next, torn) = file.open_again(&self.path)?;
+        next.allocate(self.reserved.load(Ordering::Relaxed))?;
+        self.torn.store(torn, Ordering::Relaxed);
+        self.rotate_at.store(self.max_bytes, Ordering::Relaxed);
+        self.file.store(Arc::new(next));
+        Ok(())
     }
 
     /// Writes a line, into room of so many bytes that was reserved for it.
@@ -193,47 +288,52 @@ impl Journal {
 
     fn rotate(&self) {
         // Whoever comes second finds the work done.
-        let Ok(_guard) = self.rotating.try_lock() else { return };
+        let Ok(_guard) = self.replacing.try_lock() else { return };
         let file = self.file.load();
         if file.bytes() < self.rotate_at.load(Ordering::Relaxed) {
             return;
         }
-        match self.rotated(&file) {
-            Ok(file) => {
-                self.file.store(Arc::new(file));
-                self.rotate_at.store(self.max_bytes, Ordering::Relaxed);
+        match self.put_aside(&file).and_then(|()| self.replace(&file)) {
+            Ok(()) => {
+                if self.rotation_failing.swap(false, Ordering::Relaxed) {
+                    tracing::info!(path = %self.path.display(), "the journal is rotated again");
+                }
             }
             Err(error) => {
                 // Go on with the file we have rather than lose a line; try again later.
                 self.rotate_at.store(file.bytes() + self.max_bytes, Ordering::Relaxed);
-                tracing::error!(path = %self.path.display(), %error, "the journal cannot be rotated");
+                self.rotation_failures.fetch_add(1, Ordering::Relaxed);
+                if !self.rotation_failing.swap(true, Ordering::Relaxed) {
+                    tracing::error!(
+                        path = %self.path.display(), %error,
+                        "the journal cannot be rotated, and grows"
+                    );
+                }
             }
         }
     }
 
-    /// Puts the file aside, and opens a new one with room for the calls that are running.
-    fn rotated(&self, file: &JournalFile) -> io::Result<JournalFile> {
+    /// Gives the file the number 1, and older ones the next.
+    fn put_aside(&self, file: &JournalFile) -> io::Result<()> {
+        // Another process may have rotated it; anything else that lies there now is not ours.
+        if !file.is_at(&self.path) {
+            return Ok(());
+        }
         let numbered = |number: u32| {
             let mut name = self.path.clone().into_os_string();
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
-        // Another process may have rotated it; anything else that lies there now is not ours.
-        if file.is_at(&self.path) {
-            for number in (1..=self.max_files).map(numbered) {
-                if !may_be_replaced(&number)? {
-                    let message = format!("`{}` is not a journal", number.display());
-                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-                }
+        for number in (1..=self.max_files).map(numbered) {
+            if !may_be_replaced(&number)? {
+                let message = format!("`{}` is not a journal", number.display());
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
             }
-            for number in (1..self.max_files).rev() {
-                rename_if_there(&numbered(number), &numbered(number + 1))?;
-            }
-            rename_if_there(&self.path, &numbered(1))?;
         }
-        let (next, _) = JournalFile::open(&self.path)?;
-        next.allocate(self.reserved.load(Ordering::Relaxed))?;
-        Ok(next)
+        for number in (1..self.max_files).rev() {
+            rename_if_there(&numbered(number), &numbered(number + 1))?;
+        }
+        rename_if_there(&self.path, &numbered(1))
     }
 }
 
@@ -246,11 +346,26 @@ fn rename_if_there(from: &Path, to: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::OpenOptionsExt;
+
     use super::*;
     use serde_json::json;
 
     fn lines(path: &Path) -> Vec<String> {
         std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    fn started() -> StartedCallEntry<'static> {
+        StartedCallEntry {
+            time: Timestamp(0),
+            event: "call_started",
+            request_id: "req_1",
+            job_id: None,
+            caller: "local",
+            door: "rest",
+            tool: "write_file",
+            input_sha256: None,
+        }
     }
 
     #[test]
@@ -290,15 +405,25 @@ mod tests {
         let path = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
         let journal = Journal::open(&path, 100, 3).unwrap();
+        // Without a reader it is no journal; with the first one it is.
+        assert!(journal.check().is_err() && journal.reserve(0, &started()).is_err());
+        let unread = journal.failures();
+        let mut reading = std::fs::OpenOptions::new();
+        reading.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        let reader = reading.open(&path).unwrap();
+        journal.check().unwrap();
+        let _ = journal.reserve(0, &started()).unwrap();
         for number in 0..10 {
             journal.event(Timestamp(number), "tick", json!({}));
         }
-        assert_eq!(journal.failures(), 0);
+        assert_eq!(journal.failures(), unread);
         // A pipe that nobody reads is full at some time, and holds up nobody.
         for number in 0..3_000 {
             journal.event(Timestamp(number), "tick", json!({}));
         }
-        assert!(journal.failures() > 0 && journal.check().is_err());
+        assert!(journal.failures() > unread && journal.check().is_err());
+        drop(reader);
+        assert!(journal.reserve(0, &started()).is_err());
         let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
         assert_eq!(names.len(), 1);
     }
@@ -325,21 +450,85 @@ mod tests {
     #[test]
     fn a_call_that_cannot_be_recorded_gets_no_room() {
         let journal = Journal::open(Path::new("/dev/full"), 1_000, 1).unwrap();
-        let started = StartedCallEntry {
-            time: Timestamp(0),
-            event: "tool_call_started",
-            request_id: "req_1",
-            caller: "local",
-            door: "rest",
-            tool: "write_file",
-            input_sha256: None,
-        };
-        assert!(journal.reserve(0, &started).is_err() && journal.check().is_err());
+        assert!(journal.reserve(0, &started()).is_err() && journal.check().is_err());
 
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.jsonl"), 1_000, 1).unwrap();
-        let room = journal.reserve(100, &started).unwrap();
-        assert_eq!(room.0, LINE_BYTES + 100);
-        assert_eq!(journal.reserved.load(Ordering::Relaxed), room.0);
+        let mut room = journal.reserve(100, &started()).unwrap();
+        let reserved = || journal.reserved.load(Ordering::Relaxed);
+        assert_eq!(reserved(), START_LINE_BYTES + LINE_BYTES + 100);
+        for _ in 0..2 {
+            journal.started(&started(), &mut room).unwrap();
+            assert_eq!(reserved(), LINE_BYTES + 100);
+        }
+        assert_eq!(lines(&folder.path().join("journal.jsonl")).len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_was_moved_or_removed_is_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let journal = Journal::open(&path, 1 << 20, 3).unwrap();
+        let call = || {
+            journal
+                .reserve(0, &started())
+                .and_then(|mut room| journal.started(&started(), &mut room))
+        };
+        call().unwrap();
+        let moved = folder.path().join("journal.old");
+        std::fs::rename(&path, &moved).unwrap();
+        call().unwrap();
+        assert_eq!((lines(&moved).len(), lines(&path).len()), (1, 1));
+        // Another journal is gone on with, a line that was cut short ended.
+        std::fs::write(path.with_extension("new"), "{\"time\":1}\n{\"time\":").unwrap();
+        std::fs::rename(path.with_extension("new"), &path).unwrap();
+        call().unwrap();
+        assert_eq!(lines(&path).len(), 3);
+        std::fs::remove_file(&path).unwrap();
+        journal.event(Timestamp(0), "tick", json!({}));
+        assert_eq!(lines(&path).len(), 1);
+        // What is something else is neither written nor replaced.
+        let letter = folder.path().join("letter");
+        std::fs::write(&letter, "a letter").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for place in [
+            &|| std::fs::copy(&letter, &path).map(drop),
+            &|| std::os::unix::fs::symlink(&moved, &path),
+            &|| std::fs::create_dir(&path),
+        ] as [&dyn Fn() -> io::Result<()>; 3]
+        {
+            place().unwrap();
+            assert!(call().is_err() && journal.check().is_err());
+            let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path));
+        }
+        assert_eq!((lines(&letter).len(), lines(&moved).len()), (1, 1));
+        journal.check().unwrap();
+        assert!(path.exists());
+        // A link that was there at the start is the path of what it leads to.
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let journal = Journal::open(&link, 100, 1).unwrap();
+        for number in 0..3 {
+            journal.event(Timestamp(number), "tick", json!({ "text": "x".repeat(100) }));
+        }
+        assert!(link.is_symlink() && path.with_extension("jsonl.1").exists());
+    }
+
+    #[test]
+    fn a_rotation_that_cannot_happen_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::create_dir(path.with_extension("jsonl.1")).unwrap();
+        let journal = Journal::open(&path, 100, 1).unwrap();
+        for number in 0..20 {
+            journal.event(Timestamp(number), "tick", json!({}));
+        }
+        assert_eq!((lines(&path).len(), journal.failures()), (20, 0));
+        assert!(journal.rotation_failures() > 1);
+        std::fs::remove_dir(path.with_extension("jsonl.1")).unwrap();
+        for number in 0..20 {
+            journal.event(Timestamp(number), "tick", json!({}));
+        }
+        assert!(lines(&path).len() < 20 && !journal.rotation_failing.load(Ordering::Relaxed));
     }
 }

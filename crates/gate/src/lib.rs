@@ -64,7 +64,7 @@ pub use provider::{
 };
 pub use steps::poll_once;
 pub use store::{
-    ClaimResult, IdempotencyClaim, JobFilter, JobRetention, QueuedJob, RecordRetention, Recovery,
-    Store, StoreError,
+    ClaimResult, IdempotencyClaim, InterruptedJob, JobFilter, JobRetention, QueuedJob,
+    RecordRetention, Recovery, Store, StoreError,
 };
 pub use upstream_events::UpstreamEvent;

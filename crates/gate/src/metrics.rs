@@ -151,6 +151,12 @@ impl GateMetrics {
             lost,
         );
         one(
+            "toolgate_journal_rotation_failures_total",
+            "counter",
+            "How often the journal had to be rotated and could not be.",
+            i64::try_from(journal.rotation_failures()).unwrap_or(i64::MAX),
+        );
+        one(
             "toolgate_journal_writable",
             "gauge",
             "1 if a journal line can be written now. Without it no tool with effects runs.",

@@ -11,7 +11,8 @@ use std::{
 use arc_swap::ArcSwap;
 
 /// A caller takes one more place while it holds fewer than so many times those that are free. One alone so
-/// gets four of five, two that want everything get the same, and for whoever comes there is a place.
+/// gets four of five, two that want everything get the same, and for whoever comes there is a place: of few
+/// places, too, the last one is for somebody who has none.
 const HELD_FOR_EACH_FREE: usize = 4;
 
 /// So many places, and who holds them.
@@ -50,8 +51,9 @@ impl Shares {
     pub fn try_take(self: &Arc<Self>, caller: &str) -> Option<Share> {
         let (share, taken, held) = self.count(caller);
         let free = self.places.saturating_sub(taken);
-        let is_fair = held.is_none_or(|held| held < free * HELD_FOR_EACH_FREE);
-        (free > 0 && is_fair).then_some(share)
+        let is_last = |held| free == 1 && held > 0;
+        let is_fair = |held| held < free * HELD_FOR_EACH_FREE && !is_last(held);
+        (free > 0 && held.is_none_or(is_fair)).then_some(share)
     }
 
     /// True if the caller may have one more place as soon as one is free.
@@ -63,6 +65,11 @@ impl Shares {
     /// The places that the caller holds; none if they are not counted for it.
     pub fn held(&self, caller: &str) -> Option<usize> {
         self.held.load().get(caller).map(|held| held.load(Ordering::SeqCst))
+    }
+
+    /// The places that are taken.
+    pub fn taken(&self) -> usize {
+        self.taken.load(Ordering::SeqCst)
     }
 
     /// Takes a place for somebody who was promised one.
@@ -150,5 +157,15 @@ mod tests {
         let shares = Shares::new(1, &names(&["a", "b"]));
         assert_eq!(take_all(&shares, "a").len(), 1);
         assert_eq!(take_all(&shares, "b").len(), 1);
+    }
+
+    #[test]
+    fn of_few_places_the_last_is_for_somebody_who_has_none() {
+        for places in 2..=5 {
+            let shares = Shares::new(places, &names(&["a", "b"]));
+            let first = take_all(&shares, "a");
+            assert_eq!((first.len(), shares.taken()), (places - 1, places - 1));
+            assert_eq!(take_all(&shares, "b").len(), 1);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The store: the gate's interface to its state.
 
+use serde::Serialize;
+
 use crate::{
     BoxFuture, Job, JobId, JobState, Timestamp,
     approvals::{
@@ -36,6 +38,9 @@ pub enum StoreError {
          --data-dir"
     )]
     NotRegular,
+    /// The file that is open is not the one at the path.
+    #[error("the database was moved or removed; stop the server and put it back")]
+    Moved,
     /// A later version of this program has written it.
     #[error("the database was written by a newer version of Toolgate; start that version")]
     Newer,
@@ -233,13 +238,26 @@ pub struct QueuedJob {
 #[derive(Debug, Default)]
 pub struct Recovery {
     /// Jobs that were running when the process died.
-    pub interrupted: Vec<JobId>,
+    pub interrupted: Vec<InterruptedJob>,
     /// Approvals that were asked for by jobs that are over.
     pub cancelled: Vec<Approval>,
     /// Jobs that still wait, oldest first.
     pub queued: Vec<QueuedJob>,
     /// Jobs that wait for a person's approval.
     pub waiting: Vec<JobId>,
+}
+
+/// A job that was running when the process died.
+#[derive(Debug, Serialize)]
+pub struct InterruptedJob {
+    #[serde(rename = "job_id")]
+    pub id: JobId,
+    pub request_id: String,
+    pub caller: String,
+    pub tool: String,
+    /// Not known of jobs that an older version kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_sha256: Option<String>,
 }
 
 /// A caller's key for one call.

@@ -13,6 +13,7 @@ mod spool;
 mod writer;
 
 use std::{
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -66,6 +67,8 @@ pub struct Sqlite {
     readers: Arc<ReadConnections>,
     writer: BatchWriter,
     durability: Durability,
+    /// What was at the path when it was opened.
+    identity: Option<(u64, u64)>,
 }
 
 struct ReadConnections {
@@ -101,6 +104,7 @@ impl Sqlite {
                 damaged: AtomicBool::new(false),
             }),
             durability,
+            identity: identity(path),
         })
     }
 
@@ -219,6 +223,11 @@ impl ReadConnections {
             idle.push(connection);
         }
     }
+}
+
+/// The device and inode of what lies at a path.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// The error in the terms of the gate.
@@ -457,6 +466,9 @@ impl Store for Sqlite {
     fn check(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         if self.readers.damaged.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(StoreError::Damaged)));
+        }
+        if identity(&self.readers.path) != self.identity {
+            return Box::pin(std::future::ready(Err(StoreError::Moved)));
         }
         self.writer.write(|connection| {
             connection.execute("UPDATE health SET checked = checked + 1", []).map(|_| ())

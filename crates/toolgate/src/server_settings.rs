@@ -2,12 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
+use anyhow::bail;
 use gate::jobs::JobsSettings;
 use server::{ServerToken, mcp};
 use sha2::{Digest, Sha256};
 use store::DataFolder;
 
-use crate::settings::{LoadedSettings, ToolNames};
+use crate::{
+    settings::{LoadedSettings, ToolNames},
+    start_checks,
+};
 
 /// The file of the key that seals the state which MCP clients carry.
 pub const STATE_KEY: &str = "state.key";
@@ -24,6 +28,10 @@ pub fn settings(
     let server = &loaded.settings.server;
     let operator = data.token(OPERATOR_TOKEN)?;
     gate::secrets::hide([&operator]);
+    let operator_sha256: [u8; 32] = Sha256::digest(operator.as_bytes()).into();
+    if let Some(token) = tokens.iter().find(|token| token.sha256 == operator_sha256) {
+        bail!("{}", start_checks::has_operator_token(&token.name));
+    }
     Ok(server::ServerSettings {
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: server.max_body_bytes,
@@ -37,7 +45,7 @@ pub fn settings(
         allowed_hosts: server.allowed_hosts.iter().map(|host| host.to_lowercase()).collect(),
         allowed_origins: server.allowed_origins.iter().cloned().collect(),
         tokens,
-        operator: Sha256::digest(operator.as_bytes()).into(),
+        operator: operator_sha256,
         mcp: mcp(loaded, data.key(STATE_KEY)?),
         tls: None,
         dropped_log_lines: Arc::default(),

@@ -4,12 +4,15 @@ use std::path::Path;
 
 use anyhow::bail;
 use contract::Diagnostic;
+use gate::visible_text::visible_line;
 use guard::net::PairError;
 use server::ServerToken;
 use sha2::{Digest, Sha256};
 
 use crate::{
     certificate::{CertificateFiles, CertificateWarning},
+    files,
+    server_settings::OPERATOR_TOKEN,
     settings::{LoadedSettings, ServerSection, TokenEntry, listen::ListenTarget},
 };
 
@@ -73,7 +76,7 @@ impl StartupError {
 pub fn start_errors(loaded: &LoadedSettings) -> Vec<StartupError> {
     let server = &loaded.settings.server;
     let all = listen(server).into_iter().chain(tokens(server));
-    all.chain(journal(loaded)).chain(certificate(loaded)).collect()
+    all.chain(operator_token(loaded)).chain(journal(loaded)).chain(certificate(loaded)).collect()
 }
 
 /// An address that cannot be listened on, or that other machines could reach without a token. A name is not
@@ -108,13 +111,29 @@ pub fn tokens(server: &ServerSection) -> Vec<StartupError> {
             let message = format!("server.tokens: the name `{name}` is reserved");
             found.push(StartupError::new(format!("/server/tokens/{index}/name"), message));
         }
+        // It stands in the journal and in approvals, where people tell callers by it.
+        let shown = visible_line(name);
+        if shown != *name {
+            let message =
+                format!("server.tokens: the name `{shown}` has characters that cannot be seen");
+            found.push(StartupError::new(format!("/server/tokens/{index}/name"), message));
+        }
         if is_missing(token) {
             let message = format!(
-                "server.tokens: the environment variable `{token_env}` of `{name}` must have at \
+                "server.tokens: the environment variable `{token_env}` of `{shown}` must have at \
                  least {MIN_TOKEN_BYTES} characters"
             );
             let pointer = format!("/server/tokens/{index}/token_env");
             let hint = "set it in the environment of `toolgate serve`";
+            found.push(StartupError::new(pointer, message).hint(hint).certainty(Certainty::Here));
+        } else if let Some(other) = namesake(&server.tokens[..index], token) {
+            let message = format!(
+                "server.tokens: `{}` and `{shown}` have the same token (`{}`, `{token_env}`)",
+                visible_line(&other.name),
+                other.token_env
+            );
+            let pointer = format!("/server/tokens/{index}/token_env");
+            let hint = "give each caller a token of its own";
             found.push(StartupError::new(pointer, message).hint(hint).certainty(Certainty::Here));
         }
     }
@@ -131,6 +150,32 @@ pub fn server_tokens(server: &ServerSection) -> anyhow::Result<Vec<ServerToken>>
         sha256: Sha256::digest(secret(token).as_bytes()).into(),
     };
     Ok(server.tokens.iter().map(token).collect())
+}
+
+/// The other caller that has the token of this one.
+fn namesake<'a>(others: &'a [TokenEntry], token: &TokenEntry) -> Option<&'a TokenEntry> {
+    let secret = secret(token);
+    others.iter().find(|other| other.name != token.name && self::secret(other) == secret)
+}
+
+/// A caller with the operator's token, if there is one already: it could approve its own calls.
+pub fn operator_token(loaded: &LoadedSettings) -> Option<StartupError> {
+    let file = loaded.data_dir().join(OPERATOR_TOKEN);
+    let operator = file.is_file().then(|| files::read_document_text(&file).ok()).flatten()?;
+    let tokens = &loaded.settings.server.tokens;
+    let index = tokens.iter().position(|token| secret(token) == operator.trim())?;
+    let message = has_operator_token(&tokens[index].name);
+    let found = StartupError::new(format!("/server/tokens/{index}/token_env"), message);
+    Some(found.hint("give the caller a token of its own").certainty(Certainty::Here))
+}
+
+/// The message about a caller that has the operator's token.
+pub fn has_operator_token(name: &str) -> String {
+    format!(
+        "server.tokens: `{}` has the token of the operator (`{OPERATOR_TOKEN}` in the data folder), \
+         and could approve its own calls",
+        visible_line(name)
+    )
 }
 
 /// The token of a caller; empty if it is not set.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::listings;
+
 /// Blocks that are all of a kind that MCP defines, without other fields; nothing if one is not.
 pub(crate) fn known(json: &str) -> Option<Value> {
     let blocks: Vec<ContentBlock> = serde_json::from_str(json).ok()?;
@@ -11,6 +13,39 @@ pub(crate) fn known(json: &str) -> Option<Value> {
         _ => true,
     };
     blocks.iter().all(is_whole).then(|| serde_json::to_value(blocks).ok())?
+}
+
+/// Checks blocks as they are passed on: nothing in them is named as if it were ours, what describes a link is judged as
+/// in a listing, and data are Base64. Texts are data: whoever reads them knows where they come from.
+pub(crate) fn check(blocks: &Value) -> Result<(), String> {
+    let blocks = blocks.as_array().map_or(std::slice::from_ref(blocks), Vec::as_slice);
+    for (index, block) in blocks.iter().enumerate() {
+        check_block(block).map_err(|why| format!("block {index} of the content: {why}"))?;
+    }
+    Ok(())
+}
+
+fn check_block(block: &Value) -> Result<(), String> {
+    if block["type"] == "resource_link"
+        && let Some(why) = listings::refusal(block, "uri")
+    {
+        return Err(why);
+    }
+    let resource = &block["resource"];
+    if resource["uri"].as_str().is_some_and(listings::is_own_uri) {
+        return Err(listings::OWN_URI.to_owned());
+    }
+    let mut data = [&block["data"], &resource["blob"]].into_iter().filter_map(Value::as_str);
+    if data.all(is_base64) { Ok(()) } else { Err(NO_BASE64.to_owned()) }
+}
+
+const NO_BASE64: &str = "its data are not Base64";
+
+/// Base64 as RFC 4648 has it, with its padding.
+fn is_base64(text: &str) -> bool {
+    let data = text.trim_end_matches('=');
+    let is_digit = |one: u8| one.is_ascii_alphanumeric() || matches!(one, b'+' | b'/');
+    text.len().is_multiple_of(4) && text.len() - data.len() <= 2 && data.bytes().all(is_digit)
 }
 
 /// A block of content.
@@ -82,6 +117,7 @@ impl ResourceContents {
     /// Contents are text, or binary.
     pub fn check(&self) -> Result<(), String> {
         match (&self.text, &self.blob) {
+            (None, Some(blob)) if !is_base64(blob) => Err(NO_BASE64.to_owned()),
             (Some(_), None) | (None, Some(_)) => Ok(()),
             _ => Err("contents have either `text` or `blob`".to_owned()),
         }

@@ -41,9 +41,17 @@ pub struct ServerListings {
 const MAX_SHOWN_CHARS: usize = 200;
 /// The scheme of our own resources.
 const OWN_SCHEME: &str = "toolgate";
+pub(crate) const OWN_URI: &str = "the scheme `toolgate` is that of this gate";
 
-/// The reason why an item of a listing is not served.
-fn refusal(item: &Value, key: &str) -> Option<String> {
+/// True for a URI that would name one of our own resources. Clients pass over white space in a URI.
+pub(crate) fn is_own_uri(uri: &str) -> bool {
+    let Some((scheme, _)) = uri.split_once(':') else { return false };
+    let seen: String = scheme.chars().filter(char::is_ascii_graphic).collect();
+    seen.eq_ignore_ascii_case(OWN_SCHEME)
+}
+
+/// The reason why an item of a listing is not served, or a link to such an item is not passed on.
+pub(crate) fn refusal(item: &Value, key: &str) -> Option<String> {
     if item.get(mcp::TOO_LARGE).is_some() {
         return Some(format!("it is larger than {MAX_ITEM_BYTES} bytes (max_item_bytes)"));
     }
@@ -53,9 +61,8 @@ fn refusal(item: &Value, key: &str) -> Option<String> {
             "its description is longer than {MAX_DESCRIPTION_BYTES} bytes (max_description_bytes)"
         ));
     }
-    let scheme = text(key).split_once(':').map_or("", |(scheme, _)| scheme);
-    if key != "name" && scheme.trim().eq_ignore_ascii_case(OWN_SCHEME) {
-        return Some(format!("the scheme `{OWN_SCHEME}` is that of this gate"));
+    if key != "name" && is_own_uri(text(key)) {
+        return Some(OWN_URI.to_owned());
     }
     let found = suspicious::listed_item(item)?;
     Some(format!("its texts are suspicious: {}", admission::describe_finding(&found)))

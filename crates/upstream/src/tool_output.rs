@@ -109,7 +109,7 @@ pub(crate) fn read(
         OutputFormat::Text => {
             texts(&fields).map(|text| OutputPayload::Json(json!({ "text": text })))
         }
-        OutputFormat::Content => Ok(content(&fields)),
+        OutputFormat::Content => Ok(content(json, &fields)),
     };
     let output = payload.unwrap_or_else(|reason| {
         let text = quarantined(json);
@@ -172,12 +172,15 @@ fn blocks<'a>(fields: &CallResultFields<'a>) -> Result<Vec<TextBlock<'a>>, Strin
         .map_err(|error| format!("cannot parse `content`: {}", unreadable(&error)))
 }
 
-fn content(fields: &CallResultFields<'_>) -> OutputPayload {
+fn content(json: &str, fields: &CallResultFields<'_>) -> OutputPayload {
     // Blocks that are none are for the schema to judge, which names the part that is wrong.
     let any = |json: &str| serde_json::from_str::<Value>(json).ok();
     let blocks = fields.content.map(RawValue::get);
     match blocks.and_then(|json| content_blocks::known(json).or_else(|| any(json))) {
-        Some(blocks) => OutputPayload::Json(json!({ "content": blocks })),
+        Some(blocks) => match content_blocks::check(&blocks) {
+            Ok(()) => OutputPayload::Json(json!({ "content": blocks })),
+            Err(reason) => OutputPayload::Broken { text: quarantined(json), reason },
+        },
         None => OutputPayload::Missing,
     }
 }

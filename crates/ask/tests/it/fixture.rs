@@ -117,6 +117,8 @@ pub struct Setup {
     pub description: Option<String>,
     pub delay: Option<Duration>,
     pub is_secret: bool,
+    /// The callers that share what there is.
+    pub callers: Vec<Arc<str>>,
 }
 
 impl Setup {
@@ -139,6 +141,7 @@ impl Setup {
             description: None,
             delay: None,
             is_secret: false,
+            callers: Vec::new(),
         }
     }
 
@@ -202,7 +205,10 @@ impl Setup {
             journal: Journal::open(&path.join("journal.jsonl"), 1 << 30, 1).unwrap(),
             clock: Arc::new(SystemClock),
             max_concurrency: 64,
-            settings: gate::GateSettings::default(),
+            settings: gate::GateSettings {
+                callers: self.callers.clone(),
+                ..gate::GateSettings::default()
+            },
         }));
         let model = llm::Model::new(&self.llm).unwrap();
         let ask = Ask::new(gate.clone(), model, self.settings);

@@ -94,6 +94,21 @@ async fn so_many_runs_at_once_and_no_more() {
 }
 
 #[tokio::test]
+async fn questions_of_one_caller_leave_a_run_for_another() {
+    let mut setup = Setup::scripted(|_| vec![Act::Silence]).await;
+    setup.callers = ["ada", "bob"].map(Into::into).to_vec();
+    let fixture = setup.build();
+    let bobs = || ask::AskRequest { caller: gate::Caller::named("bob"), ..request(QUESTION) };
+    let adas: Vec<_> = (0..8).filter_map(|_| fixture.ask.admit(&request(QUESTION)).ok()).collect();
+    assert_eq!(adas.len(), 3);
+    assert!(fixture.ask.metrics().contains("toolgate_ask_running 3"));
+    let bob = fixture.ask.admit(&bobs()).unwrap_or_else(|why| panic!("{why}"));
+    assert!(fixture.ask.admit(&bobs()).is_err());
+    drop((adas, bob));
+    assert!(fixture.ask.admit(&bobs()).is_ok());
+}
+
+#[tokio::test]
 async fn a_tool_that_was_exchanged_while_the_model_thought_is_not_called() {
     // The catalogue is emptied after the question was asked and before the answer comes.
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();

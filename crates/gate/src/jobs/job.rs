@@ -115,6 +115,9 @@ pub struct Job {
     /// The HTTP status that goes with the result.
     #[serde(skip)]
     pub http_status: u16,
+    /// The hash of the arguments, of a job that is not over.
+    #[serde(skip)]
+    pub input_sha256: Option<String>,
     /// The limits that the request set.
     #[serde(skip)]
     pub limits: contract::LimitOverrides,

@@ -79,8 +79,8 @@ impl Jobs {
         alone: bool,
     ) -> Result<Arc<Self>, StoreError> {
         let recovered = gate.store.recover(gate.clock.now(), alone).await?;
-        for id in &recovered.interrupted {
-            let fields = serde_json::json!({ "job_id": id });
+        for job in &recovered.interrupted {
+            let fields = serde_json::json!(job);
             gate.journal.event(gate.clock.now(), "job_interrupted", fields);
         }
         for approval in &recovered.cancelled {
@@ -131,6 +131,9 @@ impl Jobs {
         let matches = tool.input.has_secrets()
             && !tool.input.is_heavy(bytes)
             && tool.input.is_valid(&call.input);
+        let (kept, mut input) = (tool.to_keep(&call.input, matches), call.input);
+        tool.input.fill_defaults(&mut input);
+        let input_sha256 = contract::canonical::sha256(&input);
         let job = Job {
             id: JobId::new(now),
             tool: call.tool,
@@ -142,7 +145,8 @@ impl Jobs {
             finished_at: None,
             error_code: None,
             summary: None,
-            input: tool.to_keep(&call.input, matches),
+            input: kept,
+            input_sha256: Some(input_sha256.clone()),
             artifacts: Vec::new(),
             result: None,
             approval_id: call.approval,
@@ -152,15 +156,11 @@ impl Jobs {
             http_status: 200,
             limits: call.limits,
         };
-        let claim = call.idempotency_key.map(|key| {
-            let mut input = call.input;
-            tool.input.fill_defaults(&mut input);
-            IdempotencyClaim {
-                caller: job.caller.clone(),
-                tool: job.tool.clone(),
-                key,
-                input_sha256: contract::canonical::sha256(&input),
-            }
+        let claim = call.idempotency_key.map(|key| IdempotencyClaim {
+            caller: job.caller.clone(),
+            tool: job.tool.clone(),
+            key,
+            input_sha256,
         });
         // Written and queued, or neither: a submitter that goes away in between must not leave
         // a job behind that nobody runs.

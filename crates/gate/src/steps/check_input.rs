@@ -6,7 +6,7 @@ use contract::{Interrupted, Violation, codes};
 use serde_json::{Value, value::RawValue};
 
 use super::{CallRefusal, CallState, admit::AdmittedCall};
-use crate::{EnforcementMode, Failure, PayloadDirection, Tool, journal::StartedCallEntry};
+use crate::{EnforcementMode, Failure, JobId, PayloadDirection, Tool, journal::StartedCallEntry};
 
 /// Arguments that may go on, with the defaults of the contract filled in: they match it, or the
 /// tool is not held to it.
@@ -104,19 +104,34 @@ impl CallState {
         let values = self.tool.as_ref().is_some_and(|tool| tool.contract.journal_values);
         let arguments =
             self.input_kept.as_ref().filter(|_| values).map_or(0, |kept| kept.get().len());
-        let started = StartedCallEntry {
-            time: self.began_at,
-            event: "tool_call_started",
-            request_id: self.call.request_id.as_str(),
-            caller: self.call.caller.name(),
-            door: self.call.door.word(),
-            tool: &self.call.tool,
-            input_sha256: self.input_sha256.as_deref(),
-        };
-        let room = self.gate.journal.reserve(arguments as u64, &started);
-        self.journal_room = room.map_err(|error| {
-            Failure::unavailable(&"the journal cannot be written").operator(error.to_string())
-        })?;
+        let room = self.gate.journal.reserve(arguments as u64, &self.started_entry());
+        self.journal_room = room.map_err(|error| unrecordable(&error))?;
         Ok(())
     }
+
+    /// Writes down that a call with effects begins to run: whatever ends the process now, what it has done
+    /// has a line.
+    pub(super) fn write_down_start(&mut self) -> Result<(), Failure> {
+        let mut room = std::mem::take(&mut self.journal_room);
+        let written = self.gate.journal.started(&self.started_entry(), &mut room);
+        self.journal_room = room;
+        written.map_err(|error| unrecordable(&error))
+    }
+
+    fn started_entry(&self) -> StartedCallEntry<'_> {
+        StartedCallEntry {
+            time: self.gate.clock.now(),
+            event: "call_started",
+            request_id: self.call.request_id.as_str(),
+            job_id: self.job_id.as_ref().filter(|_| self.is_job()).map(JobId::as_str),
+            caller: self.call.caller.name(),
+            door: self.call.door.word(),
+            tool: self.tool.as_ref().map_or(&*self.call.tool, |tool| &tool.contract.name),
+            input_sha256: self.input_sha256.as_deref(),
+        }
+    }
+}
+
+fn unrecordable(error: &std::io::Error) -> Failure {
+    Failure::unavailable(&"the journal cannot be written").operator(error.to_string())
 }

@@ -38,6 +38,7 @@ impl CallState {
             error_code: None,
             summary: None,
             input: self.input_kept.clone(),
+            input_sha256: self.input_sha256.clone(),
             artifacts: Vec::new(),
             result: None,
             approval_id: self.call.approval.clone(),

@@ -63,8 +63,11 @@ impl CallState {
         let (admitted, input) = approved.into_checked().into_parts();
         let (tool, slot) = admitted.into_parts();
         // What changes the world is written down before it does.
-        if self.is_job() && tool.contract.effects.changes_the_world() {
-            self.save_running().await?;
+        if tool.contract.effects.changes_the_world() {
+            if self.is_job() {
+                self.save_running().await?;
+            }
+            self.write_down_start()?;
         }
         let channel = std::mem::take(&mut self.call.channel);
         let running = self.running(&tool, input, channel);

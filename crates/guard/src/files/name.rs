@@ -1,6 +1,6 @@
 //! The check of a file name.
 
-use super::MAX_NAME_BYTES;
+use super::{MAX_NAME_BYTES, path::is_invisible};
 
 /// The reason why a text is not one plain file name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +8,7 @@ use super::MAX_NAME_BYTES;
 pub struct NameError(String);
 
 /// Checks that `name` is one plain file name: 1 to 255 bytes, no `/`, `\`, NUL or other control
-/// character, not `.` or `..`.
+/// or invisible character, not `.` or `..`.
 pub fn plain_name(name: &str) -> Result<(), NameError> {
     let problem = if name.is_empty() {
         "be empty".to_owned()
@@ -18,6 +18,8 @@ pub fn plain_name(name: &str) -> Result<(), NameError> {
         "contain `/` or `\\`".to_owned()
     } else if name.contains(char::is_control) {
         "contain control characters".to_owned()
+    } else if name.contains(is_invisible) {
+        "contain invisible or direction-changing characters".to_owned()
     } else if matches!(name, "." | "..") {
         "be `.` or `..`".to_owned()
     } else {
@@ -52,6 +54,7 @@ mod tests {
             ("a\nb", "contain control characters"),
             ("a\u{7f}", "contain control characters"),
             ("a\u{9b}", "contain control characters"),
+            ("a\u{202e}fdp.exe", "contain invisible or direction-changing characters"),
             (&"x".repeat(256), "be longer than 255 bytes"),
             (&"ü".repeat(128), "be longer than 255 bytes"),
         ] {

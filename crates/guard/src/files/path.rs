@@ -207,7 +207,7 @@ fn check_name(name: &str, is_first: bool) -> Result<(), PathError> {
 
 /// True if a character changes what is seen without being seen itself. What a person approves must be
 /// what is opened, so no path contains one.
-fn is_invisible(character: char) -> bool {
+pub(super) fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{00ad}' // soft hyphen
         | '\u{034f}' // combining grapheme joiner

@@ -9,7 +9,7 @@ use std::{
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Version, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, Version, header},
     response::Response,
 };
 use contract::codes;
@@ -174,6 +174,7 @@ fn frequent_route(request: &Request<Body>) -> Option<FrequentRoute> {
 pub(crate) fn identify<B>(app: &App, request: &Request<B>) -> Result<(Caller, bool), Failure> {
     let (settings, headers) = (&app.settings, request.headers());
     let host = check_host(settings, headers, request.version())?;
+    check_target(request.uri(), host)?;
     check_origin(settings, headers, host)?;
     let shown = shown_token(headers)?;
     if shown.is_some_and(|shown| is_operator(settings, &shown)) {
@@ -244,6 +245,17 @@ fn check_host<'a>(
         }
     };
     if answered && port.parse::<u16>().is_ok() { Ok(Some(text)) } else { Err(refused()) }
+}
+
+/// A target with a host of its own, as proxies are sent it, must not say another host than the header that was checked.
+fn check_target(target: &Uri, host: Option<&str>) -> Result<(), Failure> {
+    let Some(authority) = target.authority() else { return Ok(()) };
+    let plain = |host: &str| host.strip_suffix(":80").unwrap_or(host).to_ascii_lowercase();
+    if host.is_some_and(|host| plain(host) == plain(authority.as_str())) {
+        return Ok(());
+    }
+    let message = "the host of the request target is not that of the Host header";
+    Err(Failure::new(codes::INVALID_REQUEST, message))
 }
 
 /// Browsers say which page a request comes from; only our own pages may call.

@@ -208,7 +208,14 @@ pub(crate) fn approval(given: Option<Value>) -> Result<Option<ApprovalId>, Box<F
 
 /// The caller's key for this call.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Box<Failure>> {
-    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let mut values = headers.get_all("idempotency-key").iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    // Of two keys, something on the way may have gone by the other.
+    if values.next().is_some() {
+        return Err(Box::new(bad_request(
+            "a request must have at most one Idempotency-Key header",
+        )));
+    }
     let key = value.to_str().unwrap_or_default().trim();
     let printable = key.bytes().all(|byte| byte.is_ascii_graphic());
     if key.is_empty() || key.len() > MAX_KEY_BYTES || !printable {

@@ -1,6 +1,9 @@
 //! Jobs as rows.
 
-use gate::{Approval, ApprovalId, Job, JobFilter, JobId, JobState, QueuedJob, Recovery, Timestamp};
+use gate::{
+    Approval, ApprovalId, InterruptedJob, Job, JobFilter, JobId, JobState, QueuedJob, Recovery,
+    Timestamp,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
@@ -11,9 +14,10 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO jobs (id, tool, state, caller, request_id, created_at, started_at,
              finished_at, error_code, http_status, summary, limits, input, artifacts,
-             artifact_bytes, result, pending, error_message, approval)
+             artifact_bytes, result, pending, error_message, approval,
+             input_sha256)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-             ?18, ?19)
+             ?18, ?19, ?20)
          ON CONFLICT (id) DO UPDATE SET
              state = excluded.state, started_at = excluded.started_at,
              finished_at = excluded.finished_at, error_code = excluded.error_code,
@@ -21,7 +25,8 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
              input = excluded.input, artifacts = excluded.artifacts,
              artifact_bytes = excluded.artifact_bytes, result = excluded.result,
              pending = excluded.pending, error_message = excluded.error_message,
-             approval = excluded.approval",
+             approval = excluded.approval,
+             input_sha256 = coalesce(excluded.input_sha256, input_sha256)",
     )?;
     let artifact_bytes: u64 = job.artifacts.iter().map(|artifact| artifact.bytes).sum();
     statement.execute(params![
@@ -44,6 +49,7 @@ pub(super) fn save(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
         job.pending.as_deref().map(RawValue::get),
         job.error_message,
         job.approval_id.as_ref().map(ApprovalId::as_str),
+        job.input_sha256,
     ])?;
     Ok(())
 }
@@ -119,21 +125,29 @@ const SELECT: &str = "SELECT id, tool, state, caller, request_id, created_at, st
     finished_at, error_code, http_status, summary, limits, artifacts, input, result, pending,
     error_message, approval FROM jobs";
 
-fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<JobId>> {
+fn interrupt(connection: &Connection, at: Timestamp) -> rusqlite::Result<Vec<InterruptedJob>> {
     let mut interrupted = Vec::new();
     // One state at a time, spelt out: that is how the index of open jobs is found.
     for state in ["running", "waiting_input"] {
-        let ids = connection
+        let jobs = connection
             .prepare(&format!(
                 "UPDATE jobs SET state = 'interrupted', finished_at = ?1,
                      error_code = 'interrupted', http_status = 500
-                 WHERE state = '{state}' RETURNING id"
+                 WHERE state = '{state}'
+                 RETURNING id, request_id, caller, tool, input_sha256"
             ))?
-            .query_map([at.0], |row| row.get::<_, String>(0))?
+            .query_map([at.0], read_interrupted)?
+            .filter_map(Result::transpose)
             .collect::<rusqlite::Result<Vec<_>>>()?;
-        interrupted.extend(ids.iter().filter_map(|id| JobId::parse(id)));
+        interrupted.extend(jobs);
     }
     Ok(interrupted)
+}
+
+fn read_interrupted(row: &Row<'_>) -> rusqlite::Result<Option<InterruptedJob>> {
+    let Some(id) = JobId::parse(&row.get::<_, String>(0)?) else { return Ok(None) };
+    let (request_id, caller, tool) = (row.get(1)?, row.get(2)?, row.get(3)?);
+    Ok(Some(InterruptedJob { id, request_id, caller, tool, input_sha256: row.get(4)? }))
 }
 
 /// The same without what may be large.
@@ -196,6 +210,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
         error_message: row.get(16)?,
         approval_id: row.get::<_, Option<String>>(17)?.and_then(|id| ApprovalId::parse(&id)),
         released: None,
+        // Only a job that was running at a crash needs it, and is not read as a whole.
+        input_sha256: None,
     })
 }
 

@@ -138,6 +138,10 @@ const MIGRATIONS: &[&str] = &[
     "
     PRAGMA application_id = 1416061300;
 ",
+    "
+    -- Of jobs that are not over: the journal tells it of those that were interrupted.
+    ALTER TABLE jobs ADD COLUMN input_sha256 TEXT;
+",
 ];
 
 /// The version of the tables: the number of steps.

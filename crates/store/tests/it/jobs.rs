@@ -63,7 +63,10 @@ async fn after_a_start_running_jobs_are_interrupted_and_queued_ones_come_back() 
             store.save(job.clone()).await.unwrap();
         }
         let recovered = store.recover(Timestamp(9_000), true).await.unwrap();
-        assert_eq!(recovered.interrupted, std::slice::from_ref(&running.id));
+        let [found] = &*recovered.interrupted else { panic!("{recovered:?}") };
+        assert_eq!((&found.id, &found.request_id), (&running.id, &running.request_id));
+        assert_eq!((&found.caller, &found.tool), (&running.caller, &running.tool));
+        assert_eq!(found.input_sha256, running.input_sha256);
         let ids: Vec<_> = recovered.queued.into_iter().map(|job| job.id).collect();
         assert_eq!(ids, [queued[0].id.clone(), queued[1].id.clone()]);
         let found = store.job(&running.id).await.unwrap().unwrap();

@@ -73,6 +73,7 @@ pub fn job(at: i64, state: JobState) -> Job {
         result: raw(r#"{"status":"ok"}"#),
         approval_id: None,
         released: None,
+        input_sha256: Some("5a".repeat(32)),
         pending: raw(r#"{"message":"secret"}"#).filter(|_| state == JobState::Queued),
         error_message: None,
         http_status: 200,

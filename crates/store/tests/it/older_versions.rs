@@ -16,7 +16,8 @@ async fn entries_of_an_older_version_are_read_and_not_released() {
     let database = rusqlite::Connection::open(&path).unwrap();
     database
         .execute_batch(
-            "DROP TABLE quarantine;
+            "ALTER TABLE jobs DROP COLUMN input_sha256;
+             DROP TABLE quarantine;
              CREATE TABLE quarantine (
                  id TEXT NOT NULL PRIMARY KEY, tool TEXT NOT NULL, request_id TEXT NOT NULL,
                  job TEXT, created_at INTEGER NOT NULL, reason TEXT NOT NULL,

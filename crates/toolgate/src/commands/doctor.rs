@@ -138,7 +138,7 @@ fn examine(flags: &Flags) -> anyhow::Result<Vec<DoctorFinding>> {
             findings.extend(data::secrets(&loaded.data_dir()));
             findings.extend(data::journal(loaded));
             findings.extend(environment(loaded, bound));
-            findings.extend(network::tokens(&loaded.settings.server));
+            findings.extend(network::tokens(loaded));
             findings.push(network::listen(&loaded.settings.server).await);
             findings.extend(network::certificate(loaded));
             findings.push(machine::supervisor().await);

@@ -56,6 +56,8 @@ async fn names_that_are_no_plain_file_names_are_refused_and_nothing_is_written()
         ("a\0b", "must not contain control characters"),
         ("a\u{1b}[31m", "must not contain control characters"),
         ("a\u{7f}", "must not contain control characters"),
+        ("a\u{202e}txt.exe", "must not contain invisible"),
+        ("a\u{200b}", "must not contain invisible"),
     ] {
         let answer = write(&world, name, "x").await;
         let result = answer.tool_result();

@@ -480,6 +480,24 @@ fn a_tool_named_execute_is_refused_at_the_start() {
 }
 
 #[tokio::test]
+async fn a_target_of_another_host_is_refused() {
+    let world = start("").await;
+    let port = world.port();
+    let (host, other) = (format!("127.0.0.1:{port}"), format!("localhost:{port}"));
+    for (target, headers, status) in [
+        (format!("http://{host}/v1/tools"), &[][..], 200),
+        (format!("http://{other}/v1/tools"), &[("host", &*other)], 200),
+        ("http://localhost/v1/tools".to_owned(), &[("host", "localhost:80")], 200),
+        (format!("http://{other}/v1/tools"), &[], 400),
+        ("http://evil.example/v1/tools".to_owned(), &[], 400),
+        (format!("http://user@{host}/v1/tools"), &[], 400),
+    ] {
+        let answer = world.raw("GET", &target, headers).await;
+        assert_eq!(answer.status, status, "{target} {headers:?}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
 async fn a_foreign_host_or_origin_is_refused_at_every_door() {
     let world =
         start("server: { allowed_hosts: [Gate.example], allowed_origins: ['https://ui.example'] }")

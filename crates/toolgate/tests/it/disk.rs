@@ -1,6 +1,11 @@
 //! Data folders that cannot be used, that another server uses, or that are full.
 
-use std::{collections::BTreeSet, io::Write, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    io::{Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+};
 
 use serde_json::{Value, json};
 use testkit::{Answer, TmpfsMount, World, eventually};
@@ -489,6 +494,100 @@ async fn what_cannot_be_recorded_does_not_happen() {
     // The device is what it was.
     let device = std::fs::metadata("/dev/full").unwrap();
     assert!(std::os::unix::fs::FileTypeExt::is_char_device(&device.file_type()));
+}
+
+#[tokio::test]
+async fn a_journal_that_is_moved_or_removed_is_made_again() {
+    let world = World::start(BINARY, "journal: { path: ./j.jsonl }").await;
+    let path = world.folder().join("j.jsonl");
+    let write = async |expected: u16| {
+        let input = json!({ "path": "a.txt", "content": "x" });
+        assert_eq!(world.call("write_file", &input).await.status, expected);
+        let ready = world.get("/readyz").await;
+        assert_eq!(ready.status, expected, "{}", ready.text());
+    };
+    let events = |file: &str| {
+        let text = world.read(file);
+        let event = |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].clone();
+        text.lines().map(event).collect::<Vec<_>>()
+    };
+    write(200).await;
+    // As logrotate does it.
+    std::fs::rename(&path, world.folder().join("j.old")).unwrap();
+    write(200).await;
+    assert_eq!(events("j.jsonl"), ["call_started", "tool_call"]);
+    assert_eq!(events("j.old").last().unwrap(), "tool_call");
+    std::fs::remove_file(&path).unwrap();
+    write(200).await;
+    assert_eq!(events("j.jsonl"), ["call_started", "tool_call"]);
+    // What is something else is no journal.
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    std::fs::remove_file(world.folder().join("data/files/a.txt")).unwrap();
+    write(503).await;
+    assert!(!world.has("data/files/a.txt"));
+    let ready = world.get("/readyz").await.text();
+    assert!(ready.contains("something else than the journal lies there now"), "{ready}");
+    let echo = world.call("echo_json", &json!({ "message": "hi" })).await;
+    assert_eq!(echo.status, 200);
+    std::fs::remove_file(&path).unwrap();
+    write(200).await;
+}
+
+#[tokio::test]
+async fn a_pipe_is_a_journal_while_somebody_reads_it() {
+    let mut world = World::new(BINARY, "journal: { path: ./pipe }");
+    #[allow(clippy::disallowed_types)] // A program of the machine.
+    let mut mkfifo = std::process::Command::new("mkfifo");
+    assert!(mkfifo.arg("pipe").current_dir(world.folder()).status().unwrap().success());
+    world.run().await;
+    let write = async || {
+        let input = json!({ "path": "a.txt", "content": "x" });
+        (world.call("write_file", &input).await.status, world.get("/readyz").await.status)
+    };
+    assert_eq!(write().await, (503, 503));
+    assert!(!world.has("data/files/a.txt"));
+    let reader = std::fs::OpenOptions::new()
+        .read(true)
+        // Not to wait for the one who writes (`O_NONBLOCK`).
+        .custom_flags(0o4000)
+        .open(world.folder().join("pipe"))
+        .unwrap();
+    assert_eq!(write().await, (200, 200));
+    let mut read = [0; 4_096];
+    let count = (&reader).read(&mut read).unwrap();
+    assert!(String::from_utf8_lossy(&read[..count]).contains("\"event\":\"call_started\""));
+    drop(reader);
+    assert_eq!(write().await, (503, 503));
+}
+
+#[tokio::test]
+async fn a_database_that_is_removed_while_it_is_open_is_told() {
+    let world = crate::start("").await;
+    assert_eq!(world.get("/readyz").await.status, 200);
+    let (path, aside) =
+        (world.folder().join("data/toolgate.db"), world.folder().join("data/aside.db"));
+    std::fs::rename(&path, &aside).unwrap();
+    let ready = world.get("/readyz").await;
+    assert_eq!(ready.status, 503);
+    assert!(ready.text().contains("the database was moved or removed"), "{}", ready.text());
+    std::fs::rename(&aside, &path).unwrap();
+    assert_eq!(world.get("/readyz").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_rotation_that_cannot_happen_is_told_once() {
+    let world = World::new(BINARY, "journal: { path: ./j.jsonl, max_bytes: 4096, max_files: 1 }");
+    std::fs::create_dir(world.folder().join("j.jsonl.1")).unwrap();
+    let world = world.started().await;
+    for _ in 0..60 {
+        world.call("echo_json", &json!({ "message": "hi" })).await;
+    }
+    assert_eq!(world.read("j.jsonl").lines().filter(|line| line.contains("tool_call")).count(), 60);
+    let metrics = world.get("/metrics").await.text();
+    assert!(metric(&metrics, "toolgate_journal_rotation_failures_total") > 1);
+    assert_eq!(metric(&metrics, "toolgate_journal_failures_total"), 0);
+    assert_eq!(world.stderr().matches("the journal cannot be rotated").count(), 1);
 }
 
 #[test]

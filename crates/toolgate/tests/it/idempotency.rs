@@ -42,6 +42,22 @@ async fn the_same_key_returns_the_recorded_outcome() {
 }
 
 #[tokio::test]
+async fn two_keys_are_none() {
+    let world = world("0").await;
+    let headers = [("idempotency-key", "a"), ("idempotency-key", "b")];
+    for (path, body) in [
+        ("/v1/tools/execute", r#"{"tool":"count"}"#),
+        ("/v1/tools/count", "{}"),
+        ("/v1/jobs", r#"{"tool":"count"}"#),
+    ] {
+        let answer = world.send("POST", path, &headers, Some(body.as_bytes().to_vec())).await;
+        assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+        assert!(answer.text().contains("at most one Idempotency-Key header"), "{}", answer.text());
+    }
+    assert_eq!(world.read("counter"), "");
+}
+
+#[tokio::test]
 async fn a_key_for_other_arguments_is_a_conflict() {
     let world = world("0").await;
     let path = "/v1/tools/count";

@@ -12,6 +12,39 @@ fn checked(world: &World) -> (i32, Value) {
     (output.code, output.json())
 }
 
+#[tokio::test]
+async fn each_caller_has_a_token_and_a_name_of_its_own() {
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+    let settings =
+        "server: { tokens: [ { name: ada, token_env: ADA }, { name: bob, token_env: BOB } ] }\n";
+    let refused = |world: &testkit::World, words: &str, check: i32| {
+        for (command, exit) in
+            [("serve --listen 127.0.0.1:0", 2), ("config check", check), ("doctor", 1)]
+        {
+            let output = world.cli(command).exits(exit);
+            let said = format!("{}{}", output.stdout, output.stderr);
+            assert!(said.contains(words), "{command}: {said}");
+            assert!(!said.contains(TOKEN), "{command}: {said}");
+        }
+    };
+    let world = testkit::World::new(crate::BINARY, settings);
+    let world = world.with_env("ADA", TOKEN).with_env("BOB", TOKEN);
+    refused(&world, "`ada` and `bob` have the same token (`ADA`, `BOB`)", 0);
+    let other = format!("{TOKEN}0");
+    let world = testkit::World::new(crate::BINARY, settings);
+    let world = world.with_env("ADA", &other).with_env("BOB", TOKEN);
+    let mut world = world.started().await;
+    assert_eq!(world.stop().await, 0);
+    world.write("data/operator.token", &format!("{TOKEN}\n"));
+    refused(&world, "`bob` has the token of the operator", 0);
+    for (name, shown) in [("a\\u202Eb", "a\\u{202e}b"), ("a\\u0007", "a\\u{7}")] {
+        let settings = settings.replace("ada", &format!("\"{name}\""));
+        let world = testkit::World::new(crate::BINARY, &settings);
+        let world = world.with_env("ADA", &other).with_env("BOB", TOKEN);
+        refused(&world, &format!("the name `{shown}` has characters that cannot be seen"), 1);
+    }
+}
+
 #[test]
 fn valid_settings_have_no_findings() {
     for settings in [

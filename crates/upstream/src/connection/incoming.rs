@@ -5,7 +5,7 @@ use mcp::{
     Id, InputMethod, LineEdges, ListKind, Message, Notification, Response, RpcError, bounded_value,
     code,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -88,9 +88,8 @@ fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(Incoming
         Err(_) if bytes.trim_ascii().is_empty() => return,
         Err(malformed) => {
             discarded.malformed(bytes, &malformed.error);
-            // Nobody has to wait for a response that has come, and is not even JSON.
-            let id = malformed_response_id(bytes);
-            if let (code::PARSE_ERROR, Some(id)) = (malformed.error.code, id) {
+            // Nobody has to wait for a response that has come, whatever is wrong with it.
+            if let Some(id) = malformed_response_id(bytes) {
                 let error = RequestError::malformed(bytes, &malformed.error);
                 take(IncomingMessage::Response(Some(id), Err(error)));
             }
@@ -121,9 +120,23 @@ fn one(bytes: &Bytes, discarded: &DiscardCounter, take: &mut impl FnMut(Incoming
     }
 }
 
+/// What tells a response from other messages, before either is read.
+#[derive(Deserialize)]
+struct MessageForm<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'a str>,
+    method: Option<IgnoredAny>,
+}
+
 /// The id of the response that a line seems to be. A line of a log may have an id too, but does not say `jsonrpc`.
 fn malformed_response_id(line: &[u8]) -> Option<u64> {
     memchr::memmem::find(line, br#""jsonrpc""#)?;
+    // A request has an id of the peer's, and what is JSON but no JSON-RPC 2.0 is no response of any kind.
+    if let Ok(fields) = serde_json::from_slice::<MessageForm>(line)
+        && (fields.method.is_some() || fields.jsonrpc != Some("2.0"))
+    {
+        return None;
+    }
     LineEdges::of(line).response_id()
 }
 
@@ -198,6 +211,31 @@ mod tests {
         assert_eq!(malformed, 2);
         assert_eq!(read("[").1, 1);
         assert_eq!(read("\r").1, 0, "an empty line is nothing");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_response_that_is_none() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"other":1}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{"v":NaN}}"#,
+        ] {
+            let (messages, malformed) = read(text);
+            let [IncomingMessage::Response(Some(7), Err(RequestError::Malformed { .. }))] =
+                &messages[..]
+            else {
+                panic!("{text}: {messages:?}");
+            };
+            assert_eq!(malformed, 1);
+        }
+        for text in [
+            r#"{"jsonrpc":"2.0","id":7,"method":5}"#,
+            r#"{"jsonrpc":"2.0","method":5,"params":{},"id":7}"#,
+            r#"{"id":7,"result":{}}"#,
+            r#"{"jsonrpc":"1.0","id":7,"result":{}}"#,
+        ] {
+            assert!(read(text).0.is_empty(), "{text}");
+        }
     }
 
     #[test]

@@ -65,9 +65,11 @@ async fn the_caller_gets_it_once_and_nothing_runs_for_it() {
     assert_eq!(
         events,
         [
+            "output_quarantined",
             "tool_call",
             "quarantine_released",
             "tool_call",
+            "output_quarantined",
             "tool_call",
             "quarantine_released",
             "tool_call"

@@ -91,5 +91,6 @@ pub(in crate::sqlite) fn read(line: &[u8]) -> Result<Job, String> {
         approval_id: read.approval_id.and_then(|id| ApprovalId::parse(&id)),
         released: None,
         pending: None,
+        input_sha256: None,
     })
 }

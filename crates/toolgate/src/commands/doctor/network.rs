@@ -11,8 +11,9 @@ use crate::{
 };
 
 /// Checks that every token that the settings name is set. The tokens themselves are not shown.
-pub(super) fn tokens(server: &ServerSection) -> Option<DoctorFinding> {
+pub(super) fn tokens(loaded: &LoadedSettings) -> Option<DoctorFinding> {
     const SUBJECT: &str = "tokens";
+    let server = &loaded.settings.server;
     if server.tokens.is_empty() {
         return None;
     }
@@ -26,11 +27,17 @@ pub(super) fn tokens(server: &ServerSection) -> Option<DoctorFinding> {
         .filter(|token| start_checks::is_missing(token))
         .map(|token| format!("`{}`", token.token_env))
         .collect();
-    Some(if missing.is_empty() {
-        DoctorFinding::ok(SUBJECT, format!("{} set", counted(server.tokens.len(), "token")))
-    } else {
+    if !missing.is_empty() {
         let message = format!("{} must have at least 16 characters", missing.join(", "));
-        DoctorFinding::problem(SUBJECT, message).hint("set it in the environment of the server")
+        let found = DoctorFinding::problem(SUBJECT, message);
+        return Some(found.hint("set it in the environment of the server"));
+    }
+    Some(match found.into_iter().next().or_else(|| start_checks::operator_token(loaded)) {
+        None => {
+            DoctorFinding::ok(SUBJECT, format!("{} set", counted(server.tokens.len(), "token")))
+        }
+        Some(shared) => DoctorFinding::problem(SUBJECT, shared.message)
+            .hint("give each caller a token of its own"),
     })
 }
 
