@@ -127,7 +127,8 @@ pub fn command_that_waits(world: &World, name: &str) -> PathBuf {
     go
 }
 
-/// Writes a command tool: a contract and its shell script.
+/// Writes a command tool: a contract and its shell script, which is told the folder of the settings and so may leave marks
+/// there.
 pub fn command(world: &World, name: &str, script: &str, more: &str) {
     command_taking(world, name, script, more, "value: { description: Any value. }");
 }
@@ -145,7 +146,7 @@ version: \"1\"
 stability: experimental
 toolset: commands
 effects: none
-run: [./{name}.sh]
+run: [./{name}.sh, ..]
 {more}
 input_schema:
   type: object

@@ -24,6 +24,9 @@ fn world(settings: &str) -> World {
     world.write("notes/here", "a note");
     let script = format!("exec {}/bin/thief.py", world.folder().display());
     command(&world, "steal", &script, "env: [PATH]\n");
+    // Told of nothing.
+    let contract = world.read("contracts/steal.yaml").replace(", ..]", "]");
+    world.write("contracts/steal.yaml", &contract);
     command(&world, "asks", "echo '{\"answer\":1}'", "approval: required\n");
     world
 }
