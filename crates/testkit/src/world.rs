@@ -162,8 +162,8 @@ impl World {
         });
         let line = tokio::time::timeout(Duration::from_mins(1), line).await.unwrap().unwrap();
         let address = line.split_whitespace().find_map(|word| {
-            let (scheme, port) = word.split_once("://127.0.0.1:")?;
-            Some((scheme.to_owned(), port.parse().ok()?))
+            let (scheme, address) = word.split_once("://")?;
+            Some((scheme.to_owned(), address.rsplit(':').next()?.parse().ok()?))
         });
         (self.scheme, self.port) =
             address.unwrap_or_else(|| panic!("no port in `{line}`: {}", self.stderr()));

@@ -57,7 +57,12 @@ fn a_database_from_before_the_mark_gets_it() {
     let ours = mark(&path);
     assert_eq!(ours.to_be_bytes()[4..], *b"Tgat");
     let database = rusqlite::Connection::open(&path).unwrap();
-    database.execute_batch("PRAGMA application_id = 0; PRAGMA user_version = 6").unwrap();
+    database
+        .execute_batch(
+            "ALTER TABLE jobs DROP COLUMN input_sha256;
+             PRAGMA application_id = 0; PRAGMA user_version = 6",
+        )
+        .unwrap();
     drop(database);
     drop(direct(folder.path()));
     assert_eq!(mark(&path), ours);

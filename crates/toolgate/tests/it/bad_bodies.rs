@@ -475,7 +475,7 @@ async fn a_wrong_method_is_told_which_ones_there_are() {
 fn a_tool_named_execute_is_refused_at_the_start() {
     let world = World::new(BINARY, "contracts: [ ./contracts ]");
     command(&world, "execute", "echo '{\"answer\":1}'", "");
-    let output = world.cli("serve --listen 127.0.0.1:0").exits(2);
+    let output = world.cli("serve --strict --listen 127.0.0.1:0").exits(2);
     output.stdout_is("").stderr_has_all(["the name `execute` is reserved", "execute.yaml:1"]);
 }
 

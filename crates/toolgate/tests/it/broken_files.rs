@@ -28,8 +28,15 @@ fn a_mistake_is_shown_in_its_place() {
         ("", "toolgate.yaml", "server:\n  lisen: 1\n", "tools", "2:3", "unknown key `lisen`"),
         ("", "toolgate.yaml", "server:\n\tlisten: 1\n", "tools", "2:2", "tabs"),
         // Contracts.
-        (CONTRACTS, "contracts/a.yaml", "name: a\nname: b\n", "tools", "2:1", "appears twice"),
-        (CONTRACTS, "contracts/a.yaml", "name: [ a\n", "serve", "1:7", "unclosed bracket"),
+        (
+            CONTRACTS,
+            "contracts/a.yaml",
+            "name: a\nname: b\n",
+            "config check",
+            "2:1",
+            "appears twice",
+        ),
+        (CONTRACTS, "contracts/a.yaml", "name: [ a\n", "serve --strict", "1:7", "unclosed bracket"),
         (CONTRACTS, "contracts/a.json", "{ \"name\": a, }", "config check", "1:1", ""),
         ("", "a.yaml", "name: a\nversion: {\n", "contracts lint a.yaml", "2:10", "unclosed"),
         (
@@ -128,7 +135,7 @@ fn a_mistake_is_shown_in_its_place() {
 fn what_is_not_text_is_shown_at_the_first_wrong_byte() {
     for (settings, file, command) in [
         ("", "toolgate.yaml", "tools"),
-        ("contracts: [ ./c.yaml ]\n", "c.yaml", "tools"),
+        ("contracts: [ ./c.yaml ]\n", "c.yaml", "config check"),
         (UPSTREAM, "overlays/up/a.yaml", "tools"),
         ("upstreams: { up: { command: x } }\nallowlist: ./a.yaml\n", "a.yaml", "serve"),
         ("", "cases.yaml", "eval cases.yaml"),

@@ -248,6 +248,7 @@ fn a_token_is_asked_for_where_the_server_wants_one() {
             "get /v1/approvals",
             "post /v1/approvals/{id}",
             "get /v1/upstreams",
+            "get /v1/config",
         ]
     );
 

@@ -55,6 +55,8 @@ impl SharedFixture {
             ChangedListing::Tools => {
                 let gate = self.gate.get().and_then(Weak::upgrade).context("there is no gate")?;
                 gate.replace_catalogue(self.catalogue()?);
+                // It lists the same: the suite wants to be told all the same.
+                gate.listing_changed();
             }
             ChangedListing::Prompts => self.prompts.send_modify(|count| *count += 1),
         }

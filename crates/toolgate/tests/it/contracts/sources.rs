@@ -96,7 +96,7 @@ fn what_cannot_be_told_is_2() {
         (vec!["diff", "docs", "dead"], "cannot reach `dead`"),
         (vec!["diff", "docs", "self"], "cannot be reached: dead"),
         (vec!["diff", "docs", "bad.yaml"], "bad.yaml"),
-        (vec!["diff", "docs", "bad.json"], "is not JSON"),
+        (vec!["diff", "docs", "bad.json"], "not valid JSON"),
         (vec!["diff", "docs", "other.json"], "is not a `tools/list` response"),
         (vec!["diff", "docs", "gone.md"], "cannot read `gone.md`"),
         (vec!["diff", "docs", "docs#serch"], "did you mean `search`?"),

@@ -69,7 +69,7 @@ fn arguments_that_a_tool_knows_can_be_given() {
     for (text, words) in [
         (r#"{ "cuont": [] }"#, "did you mean `count`?"),
         (r#"{ "count": [7] }"#, "is not an object with a list of argument objects for each tool"),
-        ("{", "is not JSON"),
+        ("{", "not valid JSON"),
     ] {
         world.write("bad.json", text);
         world.cli("probe one --arguments bad.json").exits(2).stderr_has(words);
