@@ -46,7 +46,6 @@ async fn a_broken_file_keeps_everything_as_it_was() {
         &[("up", one("act", &said("fine")))],
         &format!("allowlist: ./allow.yaml\ncontracts: [ ./contracts ]\n{ONLY_SIGNALS}"),
     );
-    change(&world, "tools: { enable: [] }\n", "tools: { enable: [] }\n");
     world.write("allow.yaml", "up: [ act ]\n");
     world.write("overlays/up/act.yaml", "effects: read\n");
     world.write("toolgate.env", "A=1\n");

@@ -17,7 +17,6 @@ async fn settings_variables_contracts_and_the_allowlist_are_followed() {
         &[("up", one("act", &said("fine")))],
         &format!("allowlist: ./allow.yaml\ncontracts: [ ./contracts ]\n{OFTEN}"),
     );
-    change(&world, "tools: { enable: [] }\n", "tools: { enable: [] }\n");
     world.write("allow.yaml", "up: [ act ]\n");
     command(&world, "first", "echo \"{\\\"answer\\\":\\\"$WORD\\\"}\"", "env: [ WORD ]");
     world.write("toolgate.env", "WORD=one\n");
