@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::World;
 
-use super::{ONLY_SIGNALS, change, reload, reload_fails, status};
+use super::{ONLY_SIGNALS, reload, reload_fails, status};
 use crate::{
     BINARY, command,
     upstreams::{Upstreams, one, said},
