@@ -22,7 +22,7 @@ use crate::Contract;
 pub const MAX_WORD_BYTES: usize = 131_071;
 /// The most bytes of all words and variables together: half of what Linux takes by default.
 pub const MAX_COMMAND_LINE_BYTES: usize = 1_048_576;
-/// What Linux counts for each word beside its bytes: the address, and the byte that ends it.
+/// The bytes that Linux counts for each word beside its own: the address, and the byte that ends it.
 const BYTES_BESIDE_WORD: usize = 9;
 /// Integers from here on are not kept digit for digit (2⁶⁴).
 const MAX_EXACT: f64 = 18_446_744_073_709_551_616.0;

@@ -69,7 +69,7 @@ pub struct TemplateProblem {
     pub is_error: bool,
 }
 
-/// What a template needs to know of an argument.
+/// The properties of an argument that a template depends on.
 #[derive(Debug, Clone, Copy)]
 struct ArgumentForm {
     is_list: bool,
